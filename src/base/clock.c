@@ -1,0 +1,118 @@
+#include "base/clock.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static uint64_t now(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return (uint64_t)ts.tv_sec * CLOCK_NS_PER_S + (uint64_t)ts.tv_nsec;
+}
+
+uint64_t clock_wall_ns(void)
+{
+	return now(CLOCK_REALTIME);
+}
+
+uint64_t clock_boot_ns(void)
+{
+	return now(CLOCK_BOOTTIME);
+}
+
+void clock_rfc3339(uint64_t wall_ns, char out[static CLOCK_RFC3339_MAX])
+{
+	time_t s = (time_t)(wall_ns / CLOCK_NS_PER_S);
+	unsigned us = (unsigned)(wall_ns % CLOCK_NS_PER_S / 1000);
+	struct tm tm;
+	size_t n;
+
+	gmtime_r(&s, &tm);
+	n = strftime(out, CLOCK_RFC3339_MAX, "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(out + n, CLOCK_RFC3339_MAX - n, ".%06uZ", us);
+}
+
+int clock_parse_rfc3339(const char *text, uint64_t *wall_ns)
+{
+	struct tm tm = {0};
+	const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+	uint64_t ns = 0, scale = CLOCK_NS_PER_S / 10;
+	time_t s;
+
+	if (!rest)
+		return -EINVAL;
+	if (*rest == '.') {
+		rest++;
+		if (*rest < '0' || *rest > '9')
+			return -EINVAL;
+		for (; *rest >= '0' && *rest <= '9'; rest++, scale /= 10)
+			ns += (uint64_t)(*rest - '0') * scale;
+	}
+	if (strcmp(rest, "Z") != 0)
+		return -EINVAL;
+	s = timegm(&tm);
+	if (s < 0)
+		return -EINVAL;
+	*wall_ns = (uint64_t)s * CLOCK_NS_PER_S + ns;
+	return 0;
+}
+
+void clock_hms(uint64_t wall_ns, char out[static 9])
+{
+	time_t s = (time_t)(wall_ns / CLOCK_NS_PER_S);
+	struct tm tm;
+
+	gmtime_r(&s, &tm);
+	strftime(out, 9, "%H:%M:%S", &tm);
+}
+
+void clock_age(uint64_t s, char out[static 16])
+{
+	if (s < 60)
+		snprintf(out, 16, "%" PRIu64 "s", s);
+	else if (s < 3600)
+		snprintf(out, 16, "%" PRIu64 "m%02" PRIu64 "s", s / 60, s % 60);
+	else if (s < 86400)
+		snprintf(out, 16, "%" PRIu64 "h%02" PRIu64 "m", s / 3600, s % 3600 / 60);
+	else
+		snprintf(out, 16, "%" PRIu64 "d%02" PRIu64 "h", s / 86400 % 1000000, s % 86400 / 3600);
+}
+
+int clock_parse_duration(const char *text, uint64_t *ns)
+{
+	static const double limit_s = 1000.0 * 366 * 86400;
+	char *end;
+	double v;
+
+	if (!((*text >= '0' && *text <= '9') || *text == '.'))
+		return -EINVAL;
+	v = strtod(text, &end);
+	if (end == text || strpbrk(text, "xXpP") || !isfinite(v))
+		return -EINVAL;
+	switch (*end) {
+	case 'd':
+		v *= 24;
+		/* fall through */
+	case 'h':
+		v *= 60;
+		/* fall through */
+	case 'm':
+		v *= 60;
+		/* fall through */
+	case 's':
+		end++;
+		break;
+	default:
+		break;
+	}
+	if (*end || v > limit_s)
+		return -EINVAL;
+	*ns = (uint64_t)(v * (double)CLOCK_NS_PER_S);
+	return 0;
+}

@@ -1,0 +1,69 @@
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+/* Reads until size is full, EOF or an error; -errno or the length. */
+static ssize_t read_full(int fd, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	while (used < size) {
+		ssize_t n = read(fd, buf + used, size - used);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		used += (size_t)n;
+	}
+	return (ssize_t)used;
+}
+
+ssize_t file_read_at(int dirfd, const char *path, char *buf, size_t size)
+{
+	AUTO_FD fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	n = read_full(fd, buf, size - 1);
+	if (n >= 0)
+		buf[n] = '\0';
+	return n;
+}
+
+ssize_t file_read_all_at(int dirfd, const char *path, size_t max, char **out)
+{
+	AUTO_FD fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC);
+	AUTO_FREE char *buf = NULL;
+	size_t size = 4096, used = 0;
+
+	if (fd < 0)
+		return -errno;
+	for (;;) {
+		char *grown = realloc(buf, size + 1);
+		ssize_t n;
+
+		if (!grown)
+			return -ENOMEM;
+		buf = grown;
+		n = read_full(fd, buf + used, size - used);
+		if (n < 0)
+			return n;
+		used += (size_t)n;
+		if (used < size)
+			break;
+		if (used > max)
+			return -EFBIG;
+		size *= 2;
+	}
+	if (used > max)
+		return -EFBIG;
+	buf[used] = '\0';
+	*out = buf;
+	buf = NULL;
+	return (ssize_t)used;
+}

@@ -1,0 +1,49 @@
+/*
+ * Small files, and what is freed on every way out.
+ *
+ * This module reads files of /proc and /sys whole; it never writes to a disk
+ * that a record lives on (src/record does).
+ */
+#ifndef STRAY_BASE_FILE_H
+#define STRAY_BASE_FILE_H
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+/*
+ * Reads path (relative to dirfd, or AT_FDCWD) into buf: at most size-1 bytes,
+ * then a NUL.  Returns the length, or -errno.  Opens with O_CLOEXEC.
+ */
+ssize_t file_read_at(int dirfd, const char *path, char *buf, size_t size);
+
+/*
+ * Reads path whole into memory of its own, up to max bytes (-EFBIG beyond).
+ * *out is owned by the caller, NUL-terminated.  Returns the length or -errno.
+ */
+ssize_t file_read_all_at(int dirfd, const char *path, size_t max, char **out);
+
+static inline void file_close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+static inline void file_free(void *p)
+{
+	free(*(void **)p);
+}
+
+static inline void file_fclose(FILE **f)
+{
+	if (*f)
+		fclose(*f);
+}
+
+#define AUTO_FD __attribute__((cleanup(file_close_fd))) int
+#define AUTO_FREE __attribute__((cleanup(file_free)))
+#define AUTO_FILE __attribute__((cleanup(file_fclose))) FILE
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * The one reader of JSON: jansson, behind a door.
+ *
+ * A snapshot of a whole host is too large to be held as a document (jansson
+ * takes some 100 MB for 30,000 processes), so this reader walks the top-level
+ * object and hands over one member at a time, and for an array member one
+ * element at a time.  Strict: RFC 8259, valid UTF-8, no duplicate members.
+ * It never follows what a file says: sizes and depth are bounded.
+ */
+#ifndef STRAY_BASE_JSON_READ_H
+#define STRAY_BASE_JSON_READ_H
+
+#include "base/bytes.h"
+#include "base/err.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define JSON_READ_ELEMENT_MAX (64u << 20) /* bytes of one member or element */
+#define JSON_READ_DEPTH_MAX 64
+
+/*
+ * Called for each top-level member in file order, or, where the member's name
+ * is stream_key and its value an array, for each element of it (index counts
+ * from 0).  value is borrowed until return.  A non-zero return stops the walk
+ * and is returned by json_read_stream; set *err first.
+ */
+typedef int json_read_fn(void *ctx, const char *key, size_t index, const json_t *value,
+			 struct err *err);
+
+/*
+ * Reads exactly one JSON object from in, then only white space to EOF.
+ * Errors name the place: "NAME: byte N: why".  -EINVAL for bad JSON,
+ * -EFBIG for a member that is too large, else -errno.
+ */
+int json_read_stream(FILE *in, const char *name, const char *stream_key, json_read_fn *fn,
+		     void *ctx, struct err *err);
+
+/*
+ * Members of an object.  Each: 0 and *out set; where the member is missing or
+ * null, *out unchanged, 0 and (where given) *known false; -EINVAL with *err
+ * for another type or a value out of range.
+ */
+int json_get_int(const json_t *o, const char *key, int64_t min, int64_t max, int64_t *out,
+		 bool *known, struct err *err);
+/* Also takes a string of decimal digits, as json_uint writes above 2^53. */
+int json_get_uint(const json_t *o, const char *key, uint64_t *out, bool *known, struct err *err);
+int json_get_bool(const json_t *o, const char *key, bool *out, bool *known, struct err *err);
+/* *out borrowed from o */
+int json_get_str(const json_t *o, const char *key, const char **out, struct err *err);
+/* Text and its *_b64 sibling: the exact bytes.  out stays unknown for null. */
+int json_get_bytes(const json_t *o, const char *key, struct bytes *out, struct err *err);
+/* base64 (RFC 4648, padded) to bytes; -EINVAL where it is none. */
+int json_unbase64(const char *text, struct bytes *out, struct err *err);
+
+#endif

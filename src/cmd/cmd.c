@@ -1,0 +1,1 @@
+/* cmd */ typedef int cmd_unit;

@@ -1,0 +1,4 @@
+noinst_LIBRARIES += libcmd.a
+libcmd_a_CPPFLAGS = $(AM_CPPFLAGS)
+libcmd_a_SOURCES = \
+	%D%/cmd.c

@@ -1,0 +1,1 @@
+/* contain */ typedef int contain_unit;

@@ -1,0 +1,1 @@
+/* engine */ typedef int engine_unit;

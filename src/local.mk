@@ -1,0 +1,18 @@
+include %D%/base/local.mk
+include %D%/model/local.mk
+include %D%/source/local.mk
+include %D%/contain/local.mk
+include %D%/record/local.mk
+include %D%/reach/local.mk
+include %D%/engine/local.mk
+include %D%/cmd/local.mk
+
+# Linked from the last folder to the first.
+STRAY_LIBS = libcmd.a libtui.a libengine.a libreach.a librecord.a \
+	libcontain.a libsource.a libmodel.a libbase.a
+STRAY_LIBADD = $(NCURSESW_LIBS) $(PROC2_LIBS) $(JANSSON_LIBS) $(SODIUM_LIBS) \
+	-lm -lpthread
+
+bin_PROGRAMS += stray
+stray_SOURCES = %D%/main.c
+stray_LDADD = $(STRAY_LIBS) $(STRAY_LIBADD)

@@ -1,0 +1,151 @@
+#include "model/process.h"
+
+#include <errno.h>
+
+static const char *const detail_names[DETAIL_COUNT] = {
+	"comm",   "cmdline", "cgroup", "exe", "cwd", "environ",
+	"status", "login",   "wchan",  "ns",  "fd",
+};
+
+static const char *const ns_names[NS_COUNT] = {
+	"cgroup", "ipc", "mnt", "net", "pid", "time", "user", "uts",
+};
+
+const char *detail_name(unsigned bit)
+{
+	for (unsigned i = 0; i < DETAIL_COUNT; i++)
+		if (bit == 1u << i)
+			return detail_names[i];
+	return "?";
+}
+
+const char *ns_name(int ns)
+{
+	return ns >= 0 && ns < NS_COUNT ? ns_names[ns] : "?";
+}
+
+struct detail *detail_new(void)
+{
+	struct detail *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	d->refs = 1;
+	d->uid = d->euid = (uid_t)-1;
+	d->tracer = -1;
+	d->audit_session = d->login_uid = -2;
+	return d;
+}
+
+struct detail *detail_ref(struct detail *d)
+{
+	if (d)
+		d->refs++;
+	return d;
+}
+
+void detail_unref(struct detail *d)
+{
+	if (!d || --d->refs)
+		return;
+	bytes_free(&d->comm);
+	bytes_free(&d->cmdline);
+	bytes_free(&d->cgroup);
+	bytes_free(&d->exe);
+	bytes_free(&d->cwd);
+	bytes_free(&d->user);
+	bytes_free(&d->wchan);
+	for (int i = 0; i < 3; i++)
+		bytes_free(&d->stdio[i]);
+	for (size_t i = 0; i < d->n_marks; i++) {
+		free(d->marks[i].name);
+		free(d->marks[i].value);
+	}
+	free(d->marks);
+	for (size_t i = 0; i < d->n_secret_names; i++)
+		free(d->secret_names[i]);
+	free(d->secret_names);
+	free(d);
+}
+
+void process_clear(struct process *p)
+{
+	detail_unref(p->detail);
+	p->detail = NULL;
+	bytes_free(&p->origin_name);
+	bytes_free(&p->remote);
+}
+
+bool process_copy(struct process *to, const struct process *from)
+{
+	*to = *from;
+	to->detail = NULL;
+	to->origin_name = (struct bytes){0};
+	to->remote = (struct bytes){0};
+	if (from->origin_name.data &&
+	    !bytes_set(&to->origin_name, from->origin_name.data, from->origin_name.len))
+		return false;
+	if (from->remote.data && !bytes_set(&to->remote, from->remote.data, from->remote.len)) {
+		bytes_free(&to->origin_name);
+		return false;
+	}
+	to->detail = detail_ref(from->detail);
+	return true;
+}
+
+int process_unread(const struct process *p, unsigned bit)
+{
+	for (unsigned i = 0; i < DETAIL_COUNT; i++)
+		if (bit == 1u << i)
+			return p->detail ? p->detail->unread[i] : 0;
+	return 0;
+}
+
+/* Arguments joined by spaces: NULs between them become blanks. */
+static int join_args(const struct bytes *cmdline, struct bytes *out)
+{
+	size_t len = cmdline->len;
+
+	while (len && !cmdline->data[len - 1])
+		len--;
+	if (!bytes_set(out, cmdline->data, len))
+		return -ENOMEM;
+	for (size_t i = 0; i < len; i++)
+		if (!out->data[i])
+			out->data[i] = ' ';
+	return 0;
+}
+
+int process_command(const struct process *p, struct bytes *out)
+{
+	const struct detail *d = p->detail;
+	const struct bytes *comm = d ? &d->comm : NULL;
+	size_t len = comm && comm->data ? comm->len : 1;
+
+	if (d && d->cmdline.len && d->cmdline.data[0])
+		return join_args(&d->cmdline, out);
+	if (d && d->cmdline.len) { /* an empty first argument: show the rest */
+		int r = join_args(&d->cmdline, out);
+
+		if (r < 0 || out->len)
+			return r;
+	}
+	bytes_free(out);
+	out->data = malloc(len + 3);
+	if (!out->data)
+		return -ENOMEM;
+	out->data[0] = '[';
+	memcpy(out->data + 1, comm && comm->data ? comm->data : "?", len);
+	out->data[len + 1] = ']';
+	out->data[len + 2] = '\0';
+	out->len = len + 2;
+	return 0;
+}
+
+const char *process_mark(const struct process *p, const char *name)
+{
+	for (size_t i = 0; p->detail && i < p->detail->n_marks; i++)
+		if (strcmp(p->detail->marks[i].name, name) == 0)
+			return p->detail->marks[i].value;
+	return NULL;
+}

@@ -1,0 +1,168 @@
+#include "model/table.h"
+
+#include <stdio.h>
+
+struct table *table_new(void)
+{
+	return calloc(1, sizeof(struct table));
+}
+
+void table_free(struct table *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->procs.n; i++)
+		process_clear(&t->procs.v[i]);
+	free(t->procs.v);
+	free(t->host.logins.v);
+	free(t);
+}
+
+struct table *table_clone(const struct table *t)
+{
+	struct table *c = table_new();
+
+	if (!c)
+		return NULL;
+	c->host = t->host;
+	c->coverage = t->coverage;
+	memset(&c->host.logins, 0, sizeof(c->host.logins));
+	for (size_t i = 0; i < t->host.logins.n; i++)
+		if (!VEC_PUSH(&c->host.logins, t->host.logins.v[i]))
+			goto fail;
+	for (size_t i = 0; i < t->procs.n; i++) {
+		struct process p;
+
+		if (!process_copy(&p, &t->procs.v[i]))
+			goto fail;
+		if (!table_add(c, &p)) {
+			process_clear(&p);
+			goto fail;
+		}
+	}
+	return c;
+fail:
+	table_free(c);
+	return NULL;
+}
+
+bool table_add(struct table *t, struct process *p)
+{
+	if (!VEC_PUSH(&t->procs, *p))
+		return false;
+	memset(p, 0, sizeof(*p));
+	return true;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct process *x = a, *y = b;
+
+	return (x->id.pid > y->id.pid) - (x->id.pid < y->id.pid);
+}
+
+void table_sort(struct table *t)
+{
+	size_t kept = 0;
+
+	for (size_t i = 1; i < t->procs.n; i++)
+		if (by_pid(&t->procs.v[i - 1], &t->procs.v[i]) >= 0) {
+			qsort(t->procs.v, t->procs.n, sizeof(*t->procs.v), by_pid);
+			break;
+		}
+	/* One PID twice in one pass (it ended and the number came again): the later start is alive. */
+	for (size_t i = 0; i < t->procs.n; i++) {
+		struct process *p = &t->procs.v[i];
+
+		if (kept && t->procs.v[kept - 1].id.pid == p->id.pid) {
+			struct process *last = &t->procs.v[kept - 1];
+
+			if (p->id.start > last->id.start) {
+				process_clear(last);
+				*last = *p;
+			} else {
+				process_clear(p);
+			}
+			continue;
+		}
+		t->procs.v[kept++] = *p;
+	}
+	t->procs.n = kept;
+}
+
+struct process *table_pid(const struct table *t, pid_t pid)
+{
+	size_t lo = 0, hi = t->procs.n;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (t->procs.v[mid].id.pid < pid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < t->procs.n && t->procs.v[lo].id.pid == pid ? &t->procs.v[lo] : NULL;
+}
+
+struct process *table_find(const struct table *t, struct identity id)
+{
+	struct process *p = table_pid(t, id.pid);
+
+	return p && p->id.start == id.start ? p : NULL;
+}
+
+const struct login *table_login(const struct table *t, const char *id)
+{
+	for (size_t i = 0; i < t->host.logins.n; i++)
+		if (strcmp(t->host.logins.v[i].id, id) == 0)
+			return &t->host.logins.v[i];
+	return NULL;
+}
+
+const struct login *table_login_scope(const struct table *t, const char *scope, size_t len)
+{
+	for (size_t i = 0; i < t->host.logins.n; i++) {
+		const char *s = t->host.logins.v[i].scope;
+
+		if (strlen(s) == len && memcmp(s, scope, len) == 0)
+			return &t->host.logins.v[i];
+	}
+	return NULL;
+}
+
+void table_count_coverage(struct table *t)
+{
+	memset(t->coverage.unreadable, 0, sizeof(t->coverage.unreadable));
+	for (size_t i = 0; i < t->procs.n; i++) {
+		const struct detail *d = t->procs.v[i].detail;
+
+		for (unsigned b = 0; d && b < DETAIL_COUNT; b++)
+			if (d->unread[b])
+				t->coverage.unreadable[b]++;
+	}
+}
+
+bool tty_name(uint32_t nr, char out[static 32])
+{
+	unsigned major = nr >> 8 & 0xfff;
+	unsigned minor = (nr & 0xff) | (nr >> 12 & 0xfff00);
+
+	if (major >= 136 && major <= 143)
+		snprintf(out, 32, "pts/%u", (major - 136) * 256 + minor);
+	else if (major == 4 && minor < 64)
+		snprintf(out, 32, "tty%u", minor);
+	else if (major == 4)
+		snprintf(out, 32, "ttyS%u", minor - 64);
+	else if (major == 5 && minor == 1)
+		snprintf(out, 32, "console");
+	else if (major == 229)
+		snprintf(out, 32, "hvc%u", minor);
+	else if (major == 204 && minor >= 64)
+		snprintf(out, 32, "ttyAMA%u", minor - 64);
+	else if (nr)
+		snprintf(out, 32, "%u:%u", major, minor);
+	else
+		return false;
+	return true;
+}

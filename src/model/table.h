@@ -1,0 +1,90 @@
+/*
+ * All processes of one moment, sorted by PID, and what is known of the host.
+ *
+ * A table is what sources produce, the tracker folds, and screens and files
+ * show.  A source leaves `detail` NULL where nothing changed since the table
+ * it was given; tracker_fold carries the details over.  Pure data.
+ */
+#ifndef STRAY_MODEL_TABLE_H
+#define STRAY_MODEL_TABLE_H
+
+#include "base/err.h"
+#include "base/vec.h"
+#include "model/process.h"
+
+#include <stddef.h>
+
+/* A login as /run/systemd/sessions/N tells it (systemd-logind). */
+struct login {
+	char id[32];      /* "12" */
+	pid_t leader;     /* 0: not known */
+	uid_t uid;
+	char scope[64];   /* "session-12.scope" */
+	char state[16];   /* "active", "online", "closing" */
+	char service[32]; /* PAM service: "sshd", "cron" */
+	char tty[32];     /* "pts/2", "" */
+	int64_t audit;    /* AUDIT=, -1 not known */
+};
+
+struct host {
+	char hostname[65];
+	char boot_id[37]; /* /proc/sys/kernel/random/boot_id; "" not known */
+	char kernel[65];  /* uname release */
+	uint64_t wall_ns, boot_ns; /* when the scan began */
+	long ticks_per_second;
+	uint64_t pid_ns;      /* inode of our PID namespace; 0 not known */
+	bool pid_ns_initial;  /* inode 0xEFFFFFFC: include/linux/proc_ns.h */
+	uint64_t net_ns;
+	struct identity self; /* this stray */
+	uid_t uid;            /* ours, effective */
+	bool systemd;         /* /run/systemd/system exists */
+	bool logins_known;    /* /run/systemd/sessions was readable */
+	VEC(struct login) logins;
+};
+
+enum source_kind { SOURCE_PROC, SOURCE_REPLAY, SOURCE_NETLINK, SOURCE_BPF };
+
+/* What the answer does not cover (1-words: coverage). */
+struct coverage {
+	unsigned sources;    /* bits 1 << source_kind */
+	uint64_t events_lost;
+	bool hidepid;        /* /proc hides other users' processes from us */
+	unsigned vanished;   /* processes that ended while being read: no fault */
+	unsigned unreadable[DETAIL_COUNT]; /* processes whose detail could not be read, by bit */
+	unsigned skipped;    /* reads given up because they hung */
+	uint64_t first_scan_wall_ns; /* what ended before is not known */
+};
+
+struct table {
+	struct host host;
+	struct coverage coverage;
+	VEC(struct process) procs; /* sorted by pid, unique */
+};
+
+struct table *table_new(void); /* NULL when out of memory */
+void table_free(struct table *t);
+
+/* Deep copy, details shared; NULL when out of memory. */
+struct table *table_clone(const struct table *t);
+
+/* Appends; pids must come in ascending order (sorts when they do not: call
+ * table_sort after the last).  Takes what p owns.  false: out of memory. */
+bool table_add(struct table *t, struct process *p);
+void table_sort(struct table *t);
+
+/* Borrowed until the table changes; NULL: no such process. */
+struct process *table_pid(const struct table *t, pid_t pid);
+struct process *table_find(const struct table *t, struct identity id);
+
+/* The login with that id or scope, or NULL. */
+const struct login *table_login(const struct table *t, const char *id);
+const struct login *table_login_scope(const struct table *t, const char *scope, size_t len);
+
+/* Counts coverage.unreadable anew from the details. */
+void table_count_coverage(struct table *t);
+
+/* "pts/3", "tty1", "ttyS0" of a kernel tty number (major 136-143: pts;
+ * Documentation/admin-guide/devices.txt); false where it has no name we know. */
+bool tty_name(uint32_t tty_nr, char out[static 32]);
+
+#endif

@@ -1,0 +1,1 @@
+/* reach */ typedef int reach_unit;

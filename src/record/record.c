@@ -1,0 +1,1 @@
+/* record */ typedef int record_unit;

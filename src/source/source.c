@@ -1,0 +1,1 @@
+/* source */ typedef int source_unit;

@@ -1,0 +1,1 @@
+typedef int tui_unit;
