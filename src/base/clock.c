@@ -81,7 +81,8 @@ void clock_age(uint64_t s, char out[static 16])
 	else if (s < 86400)
 		snprintf(out, 16, "%" PRIu64 "h%02" PRIu64 "m", s / 3600, s % 3600 / 60);
 	else
-		snprintf(out, 16, "%" PRIu64 "d%02" PRIu64 "h", s / 86400 % 1000000, s % 86400 / 3600);
+		snprintf(out, 16, "%" PRIu64 "d%02" PRIu64 "h", s / 86400 % 1000000,
+			 s % 86400 / 3600);
 }
 
 int clock_parse_duration(const char *text, uint64_t *ns)

@@ -20,8 +20,7 @@ struct err {
  * error stays: a call on an err that already holds one changes nothing but
  * still returns -code, so undoing after a failure never hides its cause.
  */
-int err_set(struct err *err, int code, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+int err_set(struct err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* As err_set, with ": " and strerror(code) behind the text. */
 int err_errno(struct err *err, int code, const char *fmt, ...)

@@ -41,8 +41,8 @@ static inline bool vec_grow(void **v, size_t n, size_t *cap, size_t size)
 }
 
 /* Appends; false, and nothing appended, when out of memory. */
-#define VEC_PUSH(vec, item)                                                             \
-	(vec_grow((void **)&(vec)->v, (vec)->n, &(vec)->cap, sizeof(*(vec)->v)) &&      \
+#define VEC_PUSH(vec, item)                                                        \
+	(vec_grow((void **)&(vec)->v, (vec)->n, &(vec)->cap, sizeof(*(vec)->v)) && \
 	 ((vec)->v[(vec)->n++] = (item), true))
 
 #endif

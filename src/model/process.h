@@ -30,14 +30,14 @@ enum detail_bit {
 	DETAIL_STATUS = 1 << 6,  /* uids, signal masks, NSpid, tracer */
 	DETAIL_LOGIN = 1 << 7,   /* sessionid and loginuid */
 	DETAIL_WCHAN = 1 << 8,
-	DETAIL_NS = 1 << 9,    /* namespace inodes */
+	DETAIL_NS = 1 << 9,     /* namespace inodes */
 	DETAIL_STDIO = 1 << 10, /* what fds 0, 1, 2 are */
 };
 #define DETAIL_COUNT 11
 /* What list, the view and suspects need of every process. */
-#define DETAIL_BASIC                                                                     \
-	(DETAIL_COMM | DETAIL_CMDLINE | DETAIL_CGROUP | DETAIL_EXE | DETAIL_CWD |        \
-	 DETAIL_ENVIRON | DETAIL_STATUS | DETAIL_LOGIN)
+#define DETAIL_BASIC                                                                               \
+	(DETAIL_COMM | DETAIL_CMDLINE | DETAIL_CGROUP | DETAIL_EXE | DETAIL_CWD | DETAIL_ENVIRON | \
+	 DETAIL_STATUS | DETAIL_LOGIN)
 #define DETAIL_ALL ((1 << DETAIL_COUNT) - 1)
 
 /* The name of one detail bit as it stands in "unreadable": "environ", ... */
@@ -55,11 +55,11 @@ struct mark {
 
 struct detail {
 	unsigned refs;
-	unsigned have; /* detail_bits that were read */
+	unsigned have;                      /* detail_bits that were read */
 	unsigned char unread[DETAIL_COUNT]; /* errno of those that could not be, by bit number */
 
 	struct bytes comm;
-	struct bytes cmdline; /* masked raw arguments, each ended by NUL; empty for kthreads, zombies */
+	struct bytes cmdline; /* masked arguments, each ended by NUL; kthreads, zombies: none */
 	size_t cmdline_total; /* bytes it has in the kernel: more than cmdline.len if cut */
 	struct bytes cgroup;  /* the path that tells most; see origin.h */
 	bool cgroup_v2;
@@ -74,28 +74,28 @@ struct detail {
 	char **secret_names; /* environment names that tell of a credential, sorted */
 	size_t n_secret_names;
 
-	uid_t uid, euid;        /* (uid_t)-1: not known */
-	struct bytes user;      /* name of euid */
-	uint64_t sig_pending;   /* of the process and its main thread, bit n-1 for signal n */
+	uid_t uid, euid;      /* (uid_t)-1: not known */
+	struct bytes user;    /* name of euid */
+	uint64_t sig_pending; /* of the process and its main thread, bit n-1 for signal n */
 	uint64_t sig_blocked, sig_ignored, sig_caught;
-	pid_t tracer;           /* 0: none; -1: not known */
+	pid_t tracer;                   /* 0: none; -1: not known */
 	pid_t nspid[PROCESS_NSPID_MAX]; /* outermost (ours) first */
-	int n_nspid;            /* 0: not known */
+	int n_nspid;                    /* 0: not known */
 
-	int64_t audit_session;  /* /proc/PID/sessionid; -1: unset; -2: not known */
-	int64_t login_uid;      /* /proc/PID/loginuid; -1: unset; -2: not known */
+	int64_t audit_session; /* /proc/PID/sessionid; -1: unset; -2: not known */
+	int64_t login_uid;     /* /proc/PID/loginuid; -1: unset; -2: not known */
 
 	struct bytes wchan;
-	uint64_t ns[NS_COUNT];  /* 0: not known */
-	struct bytes stdio[3];  /* link text: "/dev/pts/3", "pipe:[123]", "socket:[9]" */
+	uint64_t ns[NS_COUNT]; /* 0: not known */
+	struct bytes stdio[3]; /* link text: "/dev/pts/3", "pipe:[123]", "socket:[9]" */
 };
 
 /* What started the tree a process belongs to (origin.h decides). */
 enum origin_kind {
 	ORIGIN_UNKNOWN, /* nothing says: no reason for anything by itself */
 	ORIGIN_KERNEL,
-	ORIGIN_INIT,    /* PID 1 itself and init.scope */
-	ORIGIN_SERVICE, /* a system unit */
+	ORIGIN_INIT,         /* PID 1 itself and init.scope */
+	ORIGIN_SERVICE,      /* a system unit */
 	ORIGIN_USER_MANAGER, /* systemd --user itself: init.scope of user@N.service */
 	ORIGIN_USER_UNIT,    /* service or app-* scope below a user manager */
 	ORIGIN_LOGIN,        /* a session-N.scope, or an audit session where there is none */
@@ -149,14 +149,14 @@ struct process {
 	enum known reparented;      /* KNOWN_NOT: no sign of it.  SCANNED/SEEN: observed */
 	bool reparent_possible;     /* a reaper's child with nothing that proves it */
 	uint8_t origin;             /* enum origin_kind */
-	struct bytes origin_name;   /* owned: "cron.service", "session-12.scope", "docker 3f2a…" */
-	uint16_t suspect;           /* suspect_bits that nothing explains away */
-	uint16_t explained;         /* suspect_bits that its origin explains */
-	uint16_t evidence;          /* evidence_bits of the run in view; 0: no member */
-	bool tty_closed;            /* its controlling terminal is gone (source) */
-	uint32_t cpu_permille;      /* of one core since the last scan */
-	uint16_t connections;       /* established, to another host; see reach/ */
-	struct bytes remote;        /* owned: "198.51.100.9:443" of the first of them */
+	struct bytes origin_name; /* owned: "cron.service", "session-12.scope", "docker 3f2a…" */
+	uint16_t suspect;         /* suspect_bits that nothing explains away */
+	uint16_t explained;       /* suspect_bits that its origin explains */
+	uint16_t evidence;        /* evidence_bits of the run in view; 0: no member */
+	bool tty_closed;          /* its controlling terminal is gone (source) */
+	uint32_t cpu_permille;    /* of one core since the last scan */
+	uint16_t connections;     /* established, to another host; see reach/ */
+	struct bytes remote;      /* owned: "198.51.100.9:443" of the first of them */
 };
 
 struct detail *detail_new(void); /* refs 1; NULL when out of memory */

@@ -70,7 +70,7 @@ void table_sort(struct table *t)
 			qsort(t->procs.v, t->procs.n, sizeof(*t->procs.v), by_pid);
 			break;
 		}
-	/* One PID twice in one pass (it ended and the number came again): the later start is alive. */
+	/* One PID twice in one pass (it ended, the number came again): the later start is alive. */
 	for (size_t i = 0; i < t->procs.n; i++) {
 		struct process *p = &t->procs.v[i];
 

@@ -16,8 +16,8 @@
 
 /* A login as /run/systemd/sessions/N tells it (systemd-logind). */
 struct login {
-	char id[32];      /* "12" */
-	pid_t leader;     /* 0: not known */
+	char id[32];  /* "12" */
+	pid_t leader; /* 0: not known */
 	uid_t uid;
 	char scope[64];   /* "session-12.scope" */
 	char state[16];   /* "active", "online", "closing" */
@@ -28,12 +28,12 @@ struct login {
 
 struct host {
 	char hostname[65];
-	char boot_id[37]; /* /proc/sys/kernel/random/boot_id; "" not known */
-	char kernel[65];  /* uname release */
+	char boot_id[37];          /* /proc/sys/kernel/random/boot_id; "" not known */
+	char kernel[65];           /* uname release */
 	uint64_t wall_ns, boot_ns; /* when the scan began */
 	long ticks_per_second;
-	uint64_t pid_ns;      /* inode of our PID namespace; 0 not known */
-	bool pid_ns_initial;  /* inode 0xEFFFFFFC: include/linux/proc_ns.h */
+	uint64_t pid_ns;     /* inode of our PID namespace; 0 not known */
+	bool pid_ns_initial; /* inode 0xEFFFFFFC: include/linux/proc_ns.h */
 	uint64_t net_ns;
 	struct identity self; /* this stray */
 	uid_t uid;            /* ours, effective */
@@ -46,13 +46,13 @@ enum source_kind { SOURCE_PROC, SOURCE_REPLAY, SOURCE_NETLINK, SOURCE_BPF };
 
 /* What the answer does not cover (1-words: coverage). */
 struct coverage {
-	unsigned sources;    /* bits 1 << source_kind */
+	unsigned sources; /* bits 1 << source_kind */
 	uint64_t events_lost;
-	bool hidepid;        /* /proc hides other users' processes from us */
-	unsigned vanished;   /* processes that ended while being read: no fault */
+	bool hidepid;                      /* /proc hides other users' processes from us */
+	unsigned vanished;                 /* processes that ended while being read: no fault */
 	unsigned unreadable[DETAIL_COUNT]; /* processes whose detail could not be read, by bit */
-	unsigned skipped;    /* reads given up because they hung */
-	uint64_t first_scan_wall_ns; /* what ended before is not known */
+	unsigned skipped;                  /* reads given up because they hung */
+	uint64_t first_scan_wall_ns;       /* what ended before is not known */
 };
 
 struct table {
