@@ -1,7 +1,11 @@
-UNIT_BASE = test_clock
+UNIT_BASE = test_clock test_text
 check_PROGRAMS += $(UNIT_BASE)
 TESTS += $(UNIT_BASE)
 
 test_clock_SOURCES = %D%/test_clock.c
 test_clock_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_clock_LDADD = libbase.a $(UNIT_LIBADD) -lm
+
+test_text_SOURCES = %D%/test_text.c
+test_text_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_text_LDADD = libbase.a $(UNIT_LIBADD)
