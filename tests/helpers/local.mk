@@ -1,0 +1,13 @@
+check_PROGRAMS += mkproc
+mkproc_SOURCES = %D%/mkproc.c %D%/mkproc_shapes.c %D%/mkproc.h
+
+# Unit tests that start mkproc: #include "tests/helpers/made.h", link libmade.a.
+check_LIBRARIES += libmade.a
+libmade_a_CPPFLAGS = $(UNIT_CPPFLAGS)
+libmade_a_SOURCES = %D%/made.c %D%/made.h
+
+check_PROGRAMS += test_mkproc
+TESTS += test_mkproc
+test_mkproc_SOURCES = %D%/test_mkproc.c
+test_mkproc_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_mkproc_LDADD = libmade.a $(UNIT_LIBADD)
