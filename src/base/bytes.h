@@ -2,7 +2,7 @@
  * Bytes that somebody else chose: any value but for the length is possible.
  *
  * Such text is never printed as it is: it goes through text_safe() (screens)
- * or json_string() (files).  data is NUL-terminated for convenience, but may
+ * or jw_bytes() (files).  data is NUL-terminated for convenience, but may
  * hold NULs too (a command line does).  A NULL data means "not known", which
  * differs from "known to be empty".
  */

@@ -46,7 +46,7 @@ int json_read_stream(FILE *in, const char *name, const char *stream_key, json_re
  */
 int json_get_int(const json_t *o, const char *key, int64_t min, int64_t max, int64_t *out,
 		 bool *known, struct err *err);
-/* Also takes a string of decimal digits, as json_uint writes above 2^53. */
+/* Also takes a string of decimal digits, as jw_uint writes above 2^53. */
 int json_get_uint(const json_t *o, const char *key, uint64_t *out, bool *known, struct err *err);
 int json_get_bool(const json_t *o, const char *key, bool *out, bool *known, struct err *err);
 /* *out borrowed from o */

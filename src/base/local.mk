@@ -5,6 +5,7 @@ libbase_a_SOURCES = \
 	%D%/clock.c %D%/clock.h \
 	%D%/err.c %D%/err.h \
 	%D%/file.c %D%/file.h \
+	%D%/json_write.c %D%/json_write.h \
 	%D%/text.c %D%/text.h \
 	%D%/vec.h \
 	%D%/width_table.c %D%/width_table.h

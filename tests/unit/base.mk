@@ -1,4 +1,4 @@
-UNIT_BASE = test_clock test_text
+UNIT_BASE = test_clock test_json_write test_text
 check_PROGRAMS += $(UNIT_BASE)
 TESTS += $(UNIT_BASE)
 
@@ -9,3 +9,7 @@ test_clock_LDADD = libbase.a $(UNIT_LIBADD) -lm
 test_text_SOURCES = %D%/test_text.c
 test_text_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_text_LDADD = libbase.a $(UNIT_LIBADD)
+
+test_json_write_SOURCES = %D%/test_json_write.c
+test_json_write_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_json_write_LDADD = libbase.a $(JANSSON_LIBS) $(UNIT_LIBADD)
