@@ -4,6 +4,22 @@
 UNIT_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS) $(JANSSON_CFLAGS)
 UNIT_LIBADD = $(CMOCKA_LIBS)
 
+# Programs and scripts report by TAP; the driver bounds and counts them.
+LOG_DRIVER = perl $(top_srcdir)/%D%/driver.pl
+AM_TESTS_ENVIRONMENT = \
+	abs_top_srcdir='$(abs_top_srcdir)'; export abs_top_srcdir; \
+	abs_top_builddir='$(abs_top_builddir)'; export abs_top_builddir; \
+	STRAY='$(abs_top_builddir)/stray'; export STRAY; \
+	LAYERS_LINK='$(CC) $(AM_CFLAGS) $(CFLAGS) $(LDFLAGS)'; export LAYERS_LINK; \
+	LAYERS_JANSSON='$(JANSSON_LIBS)'; export LAYERS_JANSSON; \
+	LAYERS_PROC2='$(PROC2_LIBS)'; export LAYERS_PROC2; \
+	LAYERS_SODIUM='$(SODIUM_LIBS)'; export LAYERS_SODIUM; \
+	LAYERS_NCURSESW='$(NCURSESW_LIBS)'; export LAYERS_NCURSESW;
+EXTRA_DIST += %D%/driver.pl
+
+dist_check_SCRIPTS += %D%/driver_test.sh %D%/layers.sh
+TESTS += %D%/driver_test.sh %D%/layers.sh
+
 include %D%/unit/base.mk
 include %D%/unit/model.mk
 include %D%/unit/source.mk
