@@ -53,6 +53,7 @@ struct coverage {
 	unsigned unreadable[DETAIL_COUNT]; /* processes whose detail could not be read, by bit */
 	unsigned skipped;                  /* reads given up because they hung */
 	uint64_t first_scan_wall_ns;       /* what ended before is not known */
+	bool partial; /* only a target's processes are in the table, not the host's */
 };
 
 struct table {
