@@ -1,4 +1,6 @@
 noinst_LIBRARIES += libcontain.a
 libcontain_a_CPPFLAGS = $(AM_CPPFLAGS)
 libcontain_a_SOURCES = \
-	%D%/contain.c
+	%D%/pidfd.c %D%/pidfd.h \
+	%D%/proc_stat.c %D%/proc_stat.h \
+	%D%/target.c %D%/target.h

@@ -92,9 +92,10 @@ static int read_stat(pid_t pid, char *state, unsigned long long *start)
 	if (fgets(buf, sizeof(buf), f))
 		p = strrchr(buf, ')');
 	fclose(f);
-	if (!p ||
-	    sscanf(p + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-		   state, start) != 2)
+	if (!p || sscanf(p + 1,
+			 " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+			 "%*d %llu",
+			 state, start) != 2)
 		return -1;
 	return 0;
 }

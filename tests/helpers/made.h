@@ -39,7 +39,6 @@ char made_state(pid_t pid);
 bool made_becomes(pid_t pid, char state);
 unsigned long long made_start_ticks(pid_t pid);
 
-#define MADE(m, ...)                                                                               \
-	made_start(m, (const char *const[]){__VA_ARGS__, NULL})
+#define MADE(m, ...) made_start(m, (const char *const[]){__VA_ARGS__, NULL})
 
 #endif

@@ -28,7 +28,7 @@
 static struct {
 	_Atomic bool over;
 	long deadline_ms; /* CLOCK_MONOTONIC */
-} *shared;
+} * shared;
 
 int mk_report_fd = -1;
 static int collect_fd;
@@ -45,7 +45,7 @@ static struct made {
 	pid_t pid;
 	int pidfd;
 	bool taken;
-} *made;
+} * made;
 static size_t n_made, cap_made;
 static pid_t *owned;
 static size_t n_owned, cap_owned;
@@ -367,7 +367,8 @@ static void cleanup(void)
 /* Until a line, EOF or a signal on the way in, or the end of life. */
 static void hold(void)
 {
-	struct pollfd p[2] = {{.fd = in_fd, .events = POLLIN}, {.fd = collect_fd, .events = POLLIN}};
+	struct pollfd p[2] = {{.fd = in_fd, .events = POLLIN},
+			      {.fd = collect_fd, .events = POLLIN}};
 
 	while (!asked && now_ms() < shared->deadline_ms) {
 		if (poll(p, 2, (int)(shared->deadline_ms - now_ms())) <= 0)

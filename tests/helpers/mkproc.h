@@ -19,7 +19,7 @@
 struct shape {
 	const char *name, *args, *about;
 	void (*make)(char **arg); /* arg ends with NULL */
-	bool needs_maker;	  /* cannot be left behind: --leave is refused */
+	bool needs_maker;         /* cannot be left behind: --leave is refused */
 };
 
 extern const struct shape mk_shapes[]; /* ends with a NULL name */
@@ -38,11 +38,11 @@ void mk_pause(void) __attribute__((noreturn));
 bool mk_over(void); /* the end was asked for: fork no more */
 
 /* In the maker: */
-pid_t mk_collect(const char *name);    /* waits for a report of that name; prints it */
+pid_t mk_collect(const char *name); /* waits for a report of that name; prints it */
 void mk_print(const char *name, long number);
-void mk_own(pid_t child);	       /* kill it by number: unreaped, so the number is its own */
+void mk_own(pid_t child); /* kill it by number: unreaped, so the number is its own */
 void mk_reap(pid_t child);
-void mk_wait_state(pid_t pid, char state);     /* of /proc/PID/stat */
+void mk_wait_state(pid_t pid, char state);      /* of /proc/PID/stat */
 void mk_wait_reparented(pid_t pid, pid_t from); /* until its parent is another */
 void mk_wait_no_tty(pid_t pid);
 void mk_die(const char *what) __attribute__((noreturn)); /* says errno, cleans up, exits 1 */

@@ -206,7 +206,8 @@ static int other_thread(void *arg)
 
 static char *new_stack(void)
 {
-	char *stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *stack =
+		mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (stack == MAP_FAILED)
 		abort();
@@ -437,7 +438,7 @@ static struct ring {
 	_Atomic pid_t member[RING_MAX];
 	_Atomic int reforks;
 	int n;
-} *ring;
+} * ring;
 
 /* In a session of its own: forks the next one anew whenever that is dead. */
 static void ring_member(int slot)
@@ -722,16 +723,18 @@ const struct shape mk_shapes[] = {
 	{"vfork", "", "parent: D until its child execs, child: never does", vfork_parent, false},
 	{"pidns", "", "outside, init of a PID namespace, inner", pidns, false},
 	{"fork-storm", "[N]", "root: forks N (2000) that live 2 ms", fork_storm, false},
-	{"hopper", "", "leader (gone), hop: forks and exits each 20 ms, one session", hopper, false},
+	{"hopper", "", "leader (gone), hop: forks and exits each 20 ms, one session", hopper,
+	 false},
 	{"ring", "[K]", "K (6) times member: sessions that refork each other", refork_ring, false},
 	{"deleted-cwd", "", "child: its working directory is deleted", deleted_cwd, false},
 	{"pty", "", "leader, child: on an open terminal; ignore HUP", pty, true},
 	{"pty-closed", "", "leader, child: their terminal closed; ignore HUP", pty_closed, false},
-	{"pty-leader-gone", "", "leader (gone), child: terminal closed; ignores HUP", pty_leader_gone,
-	 false},
+	{"pty-leader-gone", "", "leader (gone), child: terminal closed; ignores HUP",
+	 pty_leader_gone, false},
 	{"many", "[N]", "N (100) times idle: clone(CLONE_VM)", many, false},
 	{"named", "HEX [HEX...]", "child: exec'd with that comm and those arguments", named, false},
-	{"tcp", "[ADDRESS]", "server, client: connected (127.0.0.1); port: the server's", tcp, false},
+	{"tcp", "[ADDRESS]", "server, client: connected (127.0.0.1); port: the server's", tcp,
+	 false},
 	{"subreaper", "", "reaper, mid (gone), orphan: adopted by reaper", subreaper, false},
 	{0},
 };

@@ -1,1 +1,0 @@
-/* contain */ typedef int contain_unit;

@@ -1,0 +1,81 @@
+/*
+ * Sets of processes to act on: identities with their handles and what came of it.
+ *
+ * Each target keeps a pidfd from the moment it is added, so that its number
+ * may be reused later without harm.  Where descriptors run out the pidfd is
+ * opened anew, with the identity checked, for each look.  This module sends
+ * nothing: see signal.h.
+ */
+#ifndef STRAY_CONTAIN_TARGET_H
+#define STRAY_CONTAIN_TARGET_H
+
+#include "base/err.h"
+#include "contain/pidfd.h"
+#include "model/identity.h"
+
+#include <stddef.h>
+
+struct identity_list {
+	struct identity *v; /* owned: free(v) */
+	size_t n, cap;
+};
+
+enum target_result {
+	TARGET_UNTRIED,
+	TARGET_SENT,
+	TARGET_GONE,   /* dead before, reaped or not: nothing was sent */
+	TARGET_REUSED, /* dead before, and its number is another process's now */
+	TARGET_DENIED, /* not permitted: EPERM */
+	TARGET_MOVED,  /* alive, and no longer in the group aimed at */
+	TARGET_FAILED, /* another errno, in `error` */
+};
+
+struct target {
+	struct identity id;
+	int pidfd;                 /* owned; -1: gone, or no descriptor was left */
+	enum target_result result; /* of the last signal */
+	int error;                 /* errno of that, or 0 */
+	bool gone;                 /* seen dead: stays so */
+	bool stopped_by_us;        /* had a STOP from us, and no CONT since */
+};
+
+struct target_set {
+	struct target *v; /* owned, in order of adding; pointers hold until the next target_add */
+	size_t n, cap;
+	uint32_t *slot; /* owned: index + 1 by hash of the identity, 0 empty */
+	size_t slots;   /* a power of two, or 0 */
+};
+
+/* "sent", "gone", "reused", "not_permitted", "moved", "failed", "untried" */
+const char *target_result_name(enum target_result r);
+
+/*
+ * Adds a process, alive or not: gone ones are kept, with their result.  Adding one again changes
+ * nothing.  *added (may be NULL): the index of it, in either case.
+ * -EINVAL for a pid <= 1 or our own; -ENOMEM; -EACCES as pidfd_open_identity.
+ */
+int target_add(struct target_set *set, struct identity id, size_t *added, struct err *err);
+
+void target_set_clear(struct target_set *set); /* closes and frees; CONT is not sent */
+
+struct target *target_find(const struct target_set *set, struct identity id);
+
+/* Whether it is alive now; updates t->gone. */
+bool target_alive(struct target *t);
+
+/*
+ * A pidfd of it for one use: its own, or one opened now, in *opened, which the caller closes where
+ * it is not -1.  Returns the pidfd or -errno as pidfd_open_identity.
+ */
+int target_handle(struct target *t, int *opened);
+
+/* How many are alive. */
+size_t target_set_alive(struct target_set *set);
+
+/*
+ * Waits until all are gone, or the deadline (CLOCK_BOOTTIME, ns).  Returns how many are alive, or
+ * -errno.
+ */
+int target_set_wait(struct target_set *set, uint64_t deadline_ns, struct err *err);
+
+#endif
