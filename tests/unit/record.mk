@@ -1,12 +1,23 @@
-# Tables that the tests of what is compared, written and read back share.
+# What the tests of comparing, writing and reading back share: tables, and a
+# directory of their own.
 check_LIBRARIES += libtables.a
 libtables_a_CPPFLAGS = $(UNIT_CPPFLAGS)
-libtables_a_SOURCES = %D%/tables.c %D%/tables.h
+libtables_a_SOURCES = \
+	%D%/scratch.c %D%/scratch.h \
+	%D%/tables.c %D%/tables.h
 
-UNIT_RECORD = test_diff
+UNIT_RECORD = test_diff test_outfile test_statedir
 check_PROGRAMS += $(UNIT_RECORD)
 TESTS += $(UNIT_RECORD)
 
 test_diff_SOURCES = %D%/test_diff.c
 test_diff_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_diff_LDADD = libtables.a libmodel.a libbase.a $(UNIT_LIBADD)
+
+test_outfile_SOURCES = %D%/test_outfile.c
+test_outfile_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_outfile_LDADD = libtables.a librecord.a libmodel.a libbase.a $(UNIT_LIBADD)
+
+test_statedir_SOURCES = %D%/test_statedir.c
+test_statedir_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_statedir_LDADD = libtables.a librecord.a libmodel.a libbase.a $(UNIT_LIBADD)

@@ -1,1 +1,0 @@
-/* record */ typedef int record_unit;

@@ -1,0 +1,165 @@
+#include "record/statedir.h"
+
+#include "base/file.h"
+#include "record/statedir_walk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct statedir {
+	char *path;
+	int fd;
+	enum statedir_use use;
+};
+
+struct statedir_env statedir_env_current(const char *option)
+{
+	return (struct statedir_env){
+		.option = option,
+		.stray_state_dir = getenv("STRAY_STATE_DIR"),
+		.xdg_state_home = getenv("XDG_STATE_HOME"),
+		.home = getenv("HOME"),
+		.xdg_runtime_dir = getenv("XDG_RUNTIME_DIR"),
+		.euid = geteuid(),
+	};
+}
+
+static bool is_absolute(const char *path)
+{
+	return path && path[0] == '/';
+}
+
+int statedir_choose(const struct statedir_env *env, char **path, struct err *err)
+{
+	int n;
+
+	if (env->option && !*env->option)
+		return err_set(err, EINVAL, "--state-dir: the name of a directory is missing");
+	if (env->option)
+		n = asprintf(path, "%s", env->option);
+	else if (env->stray_state_dir && *env->stray_state_dir)
+		n = asprintf(path, "%s", env->stray_state_dir);
+	else if (env->euid == 0)
+		n = asprintf(path, "/var/lib/stray");
+	else if (is_absolute(env->xdg_state_home))
+		n = asprintf(path, "%s/stray", env->xdg_state_home);
+	else if (is_absolute(env->home))
+		n = asprintf(path, "%s/.local/state/stray", env->home);
+	else if (is_absolute(env->xdg_runtime_dir))
+		n = asprintf(path, "%s/stray", env->xdg_runtime_dir);
+	else
+		return err_set(err, ENOENT,
+			       "no state directory: neither XDG_STATE_HOME, HOME nor "
+			       "XDG_RUNTIME_DIR is set: say which with --state-dir DIR");
+	if (n < 0) {
+		*path = NULL;
+		return err_nomem(err);
+	}
+	return 0;
+}
+
+static char *absolute(const char *path)
+{
+	AUTO_FREE char *cwd = NULL;
+	char *out = NULL;
+
+	if (is_absolute(path))
+		return strdup(path);
+	cwd = getcwd(NULL, 0);
+	if (!cwd || asprintf(&out, "%s/%s", cwd, path) < 0)
+		return NULL;
+	return out;
+}
+
+int statedir_open(const char *path, enum statedir_use use, struct statedir **out, struct err *err)
+{
+	AUTO_FREE char *full = absolute(path);
+	AUTO_FREE struct statedir *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!full || !s)
+		return err_nomem(err);
+	r = statedir_walk(full, use, &s->fd, err);
+	if (r < 0)
+		return r;
+	s->path = full;
+	s->use = use;
+	*out = s;
+	full = NULL;
+	s = NULL;
+	return 0;
+}
+
+void statedir_close(struct statedir *s)
+{
+	if (!s)
+		return;
+	close(s->fd);
+	free(s->path);
+	free(s);
+}
+
+const char *statedir_path(const struct statedir *s)
+{
+	return s->path;
+}
+
+int statedir_fd(const struct statedir *s)
+{
+	return s->fd;
+}
+
+int statedir_subdir(const struct statedir *s, const char *name, int *fd, struct err *err)
+{
+	AUTO_FREE char *path = NULL;
+
+	if (asprintf(&path, "%s/%s", s->path, name) < 0) {
+		path = NULL;
+		return err_nomem(err);
+	}
+	if (s->use == STATEDIR_WRITE && mkdirat(s->fd, name, 0700) < 0 && errno != EEXIST)
+		return err_errno(err, errno, "%.150s: cannot be made", path);
+	if (s->use == STATEDIR_WRITE && fsync(s->fd) < 0)
+		return err_errno(err, errno, "%.150s", s->path);
+	return statedir_enter(s->fd, name, path, s->use, fd, err);
+}
+
+/* 0 or -errno */
+static int write_and_sync(int fd)
+{
+	static const char block[4096];
+
+	for (size_t done = 0; done < STATEDIR_PROBE_BYTES; done += sizeof(block)) {
+		ssize_t n = write(fd, block, sizeof(block));
+
+		if (n < 0)
+			return -errno;
+		if ((size_t)n < sizeof(block)) /* what follows would say why; this is why */
+			return -ENOSPC;
+	}
+	return fsync(fd) < 0 ? -errno : 0;
+}
+
+int statedir_probe_writable(const struct statedir *s, struct err *err)
+{
+	char name[32];
+	int fd, r;
+
+	snprintf(name, sizeof(name), ".probe-%d", (int)getpid());
+	unlinkat(s->fd, name, 0); /* of one of that number that was killed in between */
+	fd = openat(s->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return err_errno(err, errno, "%.150s: nothing can be recorded", s->path);
+	r = write_and_sync(fd);
+	close(fd);
+	if (unlinkat(s->fd, name, 0) < 0 && r == 0)
+		r = -errno;
+	return r < 0 ? err_errno(err, -r, "%.150s: nothing can be recorded", s->path) : 0;
+}
