@@ -29,4 +29,5 @@ include %D%/unit/reach.mk
 include %D%/unit/engine.mk
 include %D%/unit/tui.mk
 include %D%/helpers/local.mk
+include %D%/trees/local.mk
 include %D%/e2e/local.mk
