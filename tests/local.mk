@@ -31,3 +31,4 @@ include %D%/unit/tui.mk
 include %D%/helpers/local.mk
 include %D%/trees/local.mk
 include %D%/e2e/local.mk
+include %D%/bench/local.mk
