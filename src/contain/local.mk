@@ -1,6 +1,9 @@
 noinst_LIBRARIES += libcontain.a
 libcontain_a_CPPFLAGS = $(AM_CPPFLAGS)
 libcontain_a_SOURCES = \
+	%D%/act.c %D%/act.h \
 	%D%/pidfd.c %D%/pidfd.h \
 	%D%/proc_stat.c %D%/proc_stat.h \
+	%D%/signal.c %D%/signal.h \
+	%D%/stop.c %D%/stop.h \
 	%D%/target.c %D%/target.h

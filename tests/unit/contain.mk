@@ -1,4 +1,4 @@
-UNIT_CONTAIN = test_pidfd
+UNIT_CONTAIN = test_pidfd test_signal
 check_PROGRAMS += $(UNIT_CONTAIN)
 TESTS += $(UNIT_CONTAIN)
 CONTAIN_LDADD = libmade.a libcontain.a libmodel.a libbase.a $(UNIT_LIBADD) -lm
@@ -6,3 +6,7 @@ CONTAIN_LDADD = libmade.a libcontain.a libmodel.a libbase.a $(UNIT_LIBADD) -lm
 test_pidfd_SOURCES = %D%/test_pidfd.c
 test_pidfd_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_pidfd_LDADD = $(CONTAIN_LDADD)
+
+test_signal_SOURCES = %D%/test_signal.c %D%/act.c %D%/act.h
+test_signal_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_signal_LDADD = $(CONTAIN_LDADD)

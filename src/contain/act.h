@@ -1,0 +1,37 @@
+/*
+ * Acts of more than one signal: what is asked before, and told after, each batch.
+ *
+ * Whoever wants an act (the engine) gives hooks, through which the intent is recorded before the
+ * signal goes.  Stopping all (stop.h) and the ladder (ladder.h) are made of these steps.
+ */
+#ifndef STRAY_CONTAIN_ACT_H
+#define STRAY_CONTAIN_ACT_H
+
+#include "contain/signal.h"
+
+/* What an act of several signals asks of, and tells, whoever wanted it.  Any may be NULL. */
+struct act_hooks {
+	void *ctx;
+	/* Before each batch: an error stops the act, and what was stopped goes on. */
+	int (*before_signal)(void *ctx, int sig, const struct identity *to, size_t n,
+			     struct err *err);
+	/* After each of a batch: t->result and t->error. */
+	void (*after_signal)(void *ctx, int sig, const struct target *t);
+	/* Appends the identities that are to be acted on now: the members of this moment. */
+	int (*members)(void *ctx, struct identity_list *out, struct err *err);
+	/* Ends the unit in one act of the kernel in place of a KILL to each (cgroup.kill). */
+	int (*kill_unit)(void *ctx, struct err *err);
+};
+
+/* Tells the hook of the targets from `first` on that are alive: 0, or its error. */
+int act_announce(const struct act_hooks *hooks, int sig, struct target_set *set, size_t first,
+		 struct err *err);
+
+/* Sends to each of those, and tells the hook of each. */
+void act_send(const struct act_hooks *hooks, int sig, struct target_set *set, size_t first);
+
+/* Asks who the members are now, and adds those that are new.  *fresh: how many. */
+int act_rescan(const struct act_hooks *hooks, struct target_set *set, size_t *fresh,
+	       struct err *err);
+
+#endif
