@@ -2,6 +2,7 @@ noinst_LIBRARIES += libcontain.a
 libcontain_a_CPPFLAGS = $(AM_CPPFLAGS)
 libcontain_a_SOURCES = \
 	%D%/act.c %D%/act.h \
+	%D%/ladder.c %D%/ladder.h \
 	%D%/pidfd.c %D%/pidfd.h \
 	%D%/proc_stat.c %D%/proc_stat.h \
 	%D%/signal.c %D%/signal.h \
