@@ -54,6 +54,8 @@ pages=$(find "$srcdir/doc" -name '*.[1-8]' | sort)
 	clang-format --dry-run -Werror $files || failed=1
 	step columns
 	columns || failed=1
+	step map
+	"$srcdir/dev/map.sh" "$srcdir" || failed=1
 	step shellcheck
 	shellcheck $scripts || failed=1
 	if [ -n "$pages" ]; then

@@ -1,6 +1,6 @@
 # For those who change stray: lint, format, check-asan.  What needs other
 # compiler flags is built in a folder of its own below the build directory.
-EXTRA_DIST += .clang-format .clang-tidy %D%/lint.sh %D%/rebuild.sh
+EXTRA_DIST += .clang-format .clang-tidy %D%/lint.sh %D%/map.sh %D%/rebuild.sh
 
 .PHONY: lint format check-asan
 
