@@ -6,6 +6,11 @@ libbase_a_SOURCES = \
 	%D%/err.c %D%/err.h \
 	%D%/file.c %D%/file.h \
 	%D%/json_write.c %D%/json_write.h \
+	%D%/mask.c %D%/mask.h \
+	%D%/mask_name.c %D%/mask_parts.h \
+	%D%/mask_program.c \
+	%D%/mask_shape.c \
+	%D%/mask_value.c \
 	%D%/text.c %D%/text.h \
 	%D%/vec.h \
 	%D%/width_table.c %D%/width_table.h

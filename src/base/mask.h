@@ -9,6 +9,9 @@
  * values that are secrets by their own shape (ghp_…, sk-…, AKIA…, eyJ….….…,
  * -----BEGIN … KEY).  What does not look like one is left alone: masking is a
  * courtesy to the reader of a record, no proof that nothing secret is in it.
+ * A bare --key, -k or key= is left alone (it is as often a name or a file)
+ * but for ?key= in a query; so are switches, $NAME in a shell's text, and file
+ * names where a name can mean one (--private-key /path).
  * This module knows no process and does no I/O.
  */
 #ifndef STRAY_BASE_MASK_H
@@ -24,7 +27,8 @@
 /*
  * raw holds arguments as /proc/PID/cmdline does: each ends with a NUL (the
  * last one may lack it).  *out becomes the same with secrets replaced, owned by
- * the caller (bytes_free); the number of arguments stays the same.
+ * the caller (bytes_free; what it held is freed); the number of arguments stays
+ * the same.  An argument that holds a command line (sh -c "...") is looked into.
  * *masked (may be NULL): how many places were masked.
  * 0 or -ENOMEM.
  */

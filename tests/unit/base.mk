@@ -1,4 +1,4 @@
-UNIT_BASE = test_clock test_json_write test_text
+UNIT_BASE = test_clock test_json_write test_mask test_text
 check_PROGRAMS += $(UNIT_BASE)
 TESTS += $(UNIT_BASE)
 
@@ -13,3 +13,7 @@ test_text_LDADD = libbase.a $(UNIT_LIBADD)
 test_json_write_SOURCES = %D%/test_json_write.c
 test_json_write_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_json_write_LDADD = libbase.a $(JANSSON_LIBS) $(UNIT_LIBADD)
+
+test_mask_SOURCES = %D%/test_mask.c
+test_mask_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_mask_LDADD = libbase.a $(UNIT_LIBADD) -lm
