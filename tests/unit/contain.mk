@@ -1,4 +1,4 @@
-UNIT_CONTAIN = test_pidfd test_signal test_ladder
+UNIT_CONTAIN = test_pidfd test_signal test_ladder test_freeze
 check_PROGRAMS += $(UNIT_CONTAIN)
 TESTS += $(UNIT_CONTAIN)
 CONTAIN_LDADD = libmade.a libcontain.a libmodel.a libbase.a $(UNIT_LIBADD) -lm
@@ -14,3 +14,7 @@ test_signal_LDADD = $(CONTAIN_LDADD)
 test_ladder_SOURCES = %D%/test_ladder.c %D%/act.c %D%/act.h
 test_ladder_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_ladder_LDADD = $(CONTAIN_LDADD)
+
+test_freeze_SOURCES = %D%/test_freeze.c %D%/act.c %D%/act.h
+test_freeze_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_freeze_LDADD = $(CONTAIN_LDADD)
