@@ -125,7 +125,8 @@ enum evidence_bit {
 	EVIDENCE_PIPE = 1 << 7,
 	EVIDENCE_WINDOW = 1 << 8,
 	EVIDENCE_PEER = 1 << 9,
-	EVIDENCE_ROOT = 1 << 10, /* chosen by the operator: the run's root itself */
+	EVIDENCE_ROOT = 1 << 10,  /* chosen by the operator: the run's root itself */
+	EVIDENCE_AUDIT = 1 << 11, /* in the run's audit session, which only root can change */
 };
 
 struct process {
@@ -153,6 +154,7 @@ struct process {
 	uint16_t suspect;         /* suspect_bits that nothing explains away */
 	uint16_t explained;       /* suspect_bits that its origin explains */
 	uint16_t evidence;        /* evidence_bits of the run in view; 0: no member */
+	bool survived;            /* a signal of ours that should have ended it */
 	bool tty_closed;          /* its controlling terminal is gone (source) */
 	uint32_t cpu_permille;    /* of one core since the last scan */
 	uint16_t connections;     /* established, to another host; see reach/ */

@@ -1,0 +1,37 @@
+/*
+ * Whose child a process is, and whether it was always so.
+ *
+ * The tracker sees a parent change between two scans (observed); this module
+ * reads one scan and says what follows from it by inheritance of the session
+ * (presumed), or what could be but is not shown (possible).  Rules and their
+ * exceptions: doc/ARCHITECTURE.md "Reparented".  Pure.
+ */
+#ifndef STRAY_MODEL_LINEAGE_H
+#define STRAY_MODEL_LINEAGE_H
+
+#include "model/table.h"
+
+/* PID 1, a user manager, or the init of a PID namespace: a parent that adopts. */
+bool lineage_is_reaper(const struct table *t, const struct process *p);
+
+/* Whether p's session leader has ended.  False where /proc hides processes
+ * (then nothing follows from absence), and for session 0 (leader outside). */
+bool lineage_leader_gone(const struct table *t, const struct process *p);
+
+/* Whether the parent is outside p's PID namespace: p was put into it, no
+ * orphan of it (PPID 0, or nsenter, docker exec seen from the host). */
+bool lineage_parent_outside(const struct table *t, const struct process *p);
+
+/*
+ * Sets reparented (to KNOWN_PRESUMED where it is not known better) and
+ * reparent_possible.  Needs origin_judge before.
+ */
+void lineage_judge(struct table *t);
+
+/*
+ * Whether stat alone gives a reason to read all details of p: it is a reaper's
+ * child, its session is not its parent's, or its leader is gone.
+ */
+bool lineage_candidate(const struct table *t, const struct process *p);
+
+#endif

@@ -1,0 +1,325 @@
+#include "model/run.h"
+
+#include "model/lineage.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+	const char *name;
+	enum weight weight;
+} evidence[EVIDENCE_COUNT] = {
+	{"cgroup", WEIGHT_CERTAIN}, {"fork", WEIGHT_CERTAIN},    {"parent", WEIGHT_CERTAIN},
+	{"group", WEIGHT_CERTAIN},  {"session", WEIGHT_CERTAIN}, {"adopted", WEIGHT_CERTAIN},
+	{"mark", WEIGHT_LIKELY},    {"pipe", WEIGHT_LIKELY},     {"window", WEIGHT_POSSIBLE},
+	{"peer", WEIGHT_POSSIBLE},  {"chosen", WEIGHT_CERTAIN},  {"audit", WEIGHT_CERTAIN},
+};
+
+const char *evidence_name(unsigned bit)
+{
+	return evidence[__builtin_ctz(bit)].name;
+}
+
+enum weight evidence_weight(unsigned bits)
+{
+	enum weight w = WEIGHT_NONE;
+
+	for (unsigned i = 0; i < EVIDENCE_COUNT; i++)
+		if ((bits & 1u << i) && evidence[i].weight > w)
+			w = evidence[i].weight;
+	return w;
+}
+
+void run_clear(struct run *run)
+{
+	selector_free(&run->chosen);
+	bytes_free(&run->cgroup);
+	bytes_free(&run->cwd);
+	memset(run, 0, sizeof(*run));
+}
+
+static int copy_selector(struct selector *to, const struct selector *from)
+{
+	*to = *from;
+	to->name = from->name ? strdup(from->name) : NULL;
+	to->value = from->value ? strdup(from->value) : NULL;
+	return (from->name && !to->name) || (from->value && !to->value) ? -ENOMEM : 0;
+}
+
+/* The oldest process that the target names: what the others are measured by. */
+static const struct process *oldest(const struct selector *target, const struct table *t)
+{
+	const struct process *best = NULL;
+
+	for (size_t i = 0; i < t->procs.n; i++) {
+		const struct process *p = &t->procs.v[i];
+
+		if (selector_matches(target, p) && (!best || p->id.start < best->id.start))
+			best = p;
+	}
+	return best;
+}
+
+static void set_reference(struct run *run, const struct selector *target, const struct table *t,
+			  const struct process *first)
+{
+	const struct process *leader;
+
+	run->root = first->id;
+	run->pgid = first->pgid;
+	run->sid = first->sid;
+	switch (target->kind) {
+	case SELECT_PID:
+		run->owns_pgid = first->pgid == first->id.pid;
+		run->owns_sid = first->sid == first->id.pid;
+		snprintf(run->id, sizeof(run->id), "process %d", first->id.pid);
+		break;
+	case SELECT_GROUP:
+		run->owns_pgid = true;
+		leader = table_pid(t, first->pgid);
+		run->root = leader ? leader->id : (struct identity){0};
+		snprintf(run->id, sizeof(run->id), "group %d", first->pgid);
+		break;
+	case SELECT_SESSION:
+		run->owns_sid = true;
+		leader = table_pid(t, first->sid);
+		run->root = leader ? leader->id : (struct identity){0};
+		run->pgid = first->sid;
+		snprintf(run->id, sizeof(run->id), "session %d", first->sid);
+		break;
+	default:
+		selector_text(target, run->id, sizeof(run->id));
+		break;
+	}
+}
+
+int run_choose(struct run *run, const struct selector *target, const struct table *t,
+	       struct err *err)
+{
+	const struct process *first = oldest(target, t);
+	const struct detail *d = first ? first->detail : NULL;
+	char text[128];
+
+	memset(run, 0, sizeof(*run));
+	if (!first) {
+		selector_text(target, text, sizeof(text));
+		return err_set(err, ESRCH, "%s: nothing alive matches", text);
+	}
+	if (copy_selector(&run->chosen, target) < 0)
+		goto nomem;
+	set_reference(run, target, t, first);
+	run->uid = d ? d->uid : (uid_t)-1;
+	run->since_ticks = first->id.start;
+	if (d && d->cwd.data && !bytes_set(&run->cwd, d->cwd.data, d->cwd.len))
+		goto nomem;
+	if (target->kind == SELECT_CGROUP &&
+	    !bytes_set(&run->cgroup, target->name, strlen(target->name)))
+		goto nomem;
+	return 0;
+nomem:
+	run_clear(run);
+	return err_nomem(err);
+}
+
+bool run_is_own(const struct table *t, const struct process *p)
+{
+	const struct process *q = table_find(t, t->host.self);
+
+	for (int depth = 0; q && depth < 1000; depth++) {
+		if (q == p)
+			return true;
+		q = q->ppid > 0 ? table_pid(t, q->ppid) : NULL;
+	}
+	return false;
+}
+
+static unsigned direct_evidence(const struct run *run, const struct process *p)
+{
+	unsigned bits = 0;
+
+	if (identity_known(run->root) && identity_same(run->root, p->id))
+		bits |= EVIDENCE_ROOT;
+	if (run->owns_pgid && p->pgid == run->pgid)
+		bits |= EVIDENCE_GROUP;
+	if (run->owns_sid && p->sid == run->sid)
+		bits |= EVIDENCE_SESSION;
+	switch (run->chosen.kind) {
+	case SELECT_CGROUP:
+		bits |= selector_matches(&run->chosen, p) ? EVIDENCE_CGROUP : 0;
+		break;
+	case SELECT_AUDIT:
+		bits |= selector_matches(&run->chosen, p) ? EVIDENCE_AUDIT : 0;
+		break;
+	case SELECT_ENV:
+		bits |= selector_matches(&run->chosen, p) ? EVIDENCE_MARK : 0;
+		break;
+	default:
+		break;
+	}
+	return bits;
+}
+
+static bool cwd_below(const struct run *run, const struct process *p)
+{
+	const struct bytes *cwd = p->detail ? &p->detail->cwd : NULL;
+	size_t n = run->cwd.len;
+
+	if (!run->cwd.data || n < 2 || !cwd || !cwd->data || cwd->len < n) /* "/" tells nothing */
+		return false;
+	return memcmp(cwd->data, run->cwd.data, n) == 0 && (cwd->len == n || cwd->data[n] == '/');
+}
+
+/* Started while the run was there, same user, below its directory, and no one's child now. */
+static bool in_window(const struct run *run, const struct process *p)
+{
+	return p->id.start >= run->since_ticks &&
+	       (!run->over_ticks || p->id.start <= run->over_ticks) && p->detail &&
+	       run->uid != (uid_t)-1 && p->detail->uid == run->uid && cwd_below(run, p) &&
+	       (p->reparented != KNOWN_NOT || p->reparent_possible);
+}
+
+/* A member's children are members: until nothing changes, since order is by PID, not by birth. */
+static void close_over_children(struct table *t)
+{
+	bool again = true;
+
+	for (int pass = 0; again && pass < 1000; pass++) {
+		again = false;
+		for (size_t i = 0; i < t->procs.n; i++) {
+			struct process *p = &t->procs.v[i];
+			const struct process *parent;
+
+			if (p->evidence & EVIDENCE_PARENT)
+				continue;
+			parent = table_pid(t, p->ppid);
+			if (!parent || !run_is_member(parent) || process_is_kthread(p) ||
+			    run_is_own(t, p))
+				continue;
+			if (!run_is_member(p))
+				again = true;
+			p->evidence |= EVIDENCE_PARENT;
+		}
+	}
+}
+
+/* A number whose last owner is gone may come again: then it is no evidence any more. */
+static void let_go_of_numbers(struct run *run, const struct table *t)
+{
+	bool group = false, session = false;
+
+	for (size_t i = 0; i < t->procs.n; i++) {
+		const struct process *p = &t->procs.v[i];
+
+		if (!p->evidence)
+			continue;
+		group |= p->pgid == run->pgid;
+		session |= p->sid == run->sid;
+	}
+	run->owns_pgid = run->owns_pgid && group;
+	run->owns_sid = run->owns_sid && session;
+}
+
+void run_judge(struct run *run, struct table *t)
+{
+	for (size_t i = 0; i < t->procs.n; i++) {
+		struct process *p = &t->procs.v[i];
+
+		if (process_is_kthread(p) || p->id.pid == 1 || run_is_own(t, p)) {
+			p->evidence = 0;
+			continue;
+		}
+		p->evidence |= (uint16_t)direct_evidence(run, p);
+	}
+	close_over_children(t);
+	for (size_t i = 0; i < t->procs.n; i++) {
+		struct process *p = &t->procs.v[i];
+
+		if (!p->evidence && !process_is_kthread(p) && in_window(run, p) &&
+		    !run_is_own(t, p))
+			p->evidence |= EVIDENCE_WINDOW;
+	}
+	let_go_of_numbers(run, t);
+}
+
+/* Programs that pass work on to something that is no descendant of theirs. */
+static bool hands_off(const struct process *p)
+{
+	static const char *const names[] = {
+		"ssh",     "docker",     "podman",       "kubectl", "systemd-run",
+		"at",      "batch",      "tmux: client", "tmux",    "screen",
+		"nerdctl", "machinectl", "mosh-client",
+	};
+
+	for (size_t i = 0; p->detail && i < sizeof(names) / sizeof(names[0]); i++)
+		if (bytes_is(&p->detail->comm, names[i]))
+			return true;
+	return false;
+}
+
+static bool left_cgroup(const struct run *run, const struct process *p)
+{
+	return run->chosen.kind == SELECT_CGROUP && p->detail && p->detail->cgroup.data &&
+	       !selector_matches(&run->chosen, p);
+}
+
+static char moved_flag(const struct run *run, const struct process *p)
+{
+	if (left_cgroup(run, p))
+		return 'C';
+	if (run->sid && p->sid != run->sid)
+		return 'S';
+	if (run->pgid && p->pgid != run->pgid)
+		return 'G';
+	return '-';
+}
+
+void run_flags(const struct run *run, const struct process *p, char out[static 7])
+{
+	memcpy(out, "------", 7);
+	if (p->reparented >= KNOWN_SCANNED)
+		out[0] = 'R';
+	else if (p->reparented == KNOWN_PRESUMED)
+		out[0] = 'r';
+	if (run)
+		out[1] = moved_flag(run, p);
+	if (hands_off(p))
+		out[2] = 'H';
+	if (run && run->over_ticks && p->id.start > run->over_ticks)
+		out[3] = 'L';
+	if (p->survived)
+		out[4] = 'X';
+	else if (strchr("ZDTt", p->state))
+		out[4] = p->state;
+	if (p->connections)
+		out[5] = 'A';
+	else if (p->detail && p->detail->n_secret_names)
+		out[5] = 'a';
+	if (p->evidence && evidence_weight(p->evidence) == WEIGHT_POSSIBLE)
+		out[5] = '?';
+}
+
+const char *class_name(unsigned bit)
+{
+	static const char *const names[CLASS_COUNT] = {"left", "survived", "detached", "handed_off",
+						       "authority"};
+
+	return names[__builtin_ctz(bit)];
+}
+
+unsigned run_classes(const struct run *run, const struct process *p)
+{
+	unsigned c = 0;
+
+	if (p->survived)
+		c |= CLASS_SURVIVED;
+	if (run && moved_flag(run, p) != '-')
+		c |= CLASS_DETACHED;
+	if (hands_off(p))
+		c |= CLASS_HANDED_OFF;
+	if (p->connections || (p->detail && p->detail->n_secret_names))
+		c |= CLASS_AUTHORITY;
+	if (!(c & (CLASS_SURVIVED | CLASS_DETACHED)))
+		c |= CLASS_LEFT;
+	return c;
+}

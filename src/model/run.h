@@ -1,0 +1,70 @@
+/*
+ * The run in view, and who belongs to it.
+ *
+ * A run chosen in the view lives in memory only; nothing is recorded of it.
+ * Membership is on evidence, kept in process.evidence, and sticky: a member
+ * stays one until it exits, however it moves.  Stray itself and its ancestors
+ * are never members.  Pure.
+ */
+#ifndef STRAY_MODEL_RUN_H
+#define STRAY_MODEL_RUN_H
+
+#include "model/table.h"
+#include "model/selector.h"
+
+enum weight { WEIGHT_NONE, WEIGHT_POSSIBLE, WEIGHT_LIKELY, WEIGHT_CERTAIN };
+
+struct run {
+	char id[65];              /* its name on screens: "session 4102"; a recorded run's id */
+	struct selector chosen;   /* what the operator named; owned */
+	struct identity root;     /* the leader or chosen process; pid 0: gone or none */
+	pid_t pgid, sid;          /* its reference group and session; 0: none */
+	bool owns_pgid, owns_sid; /* they are the run's own, so that being in them is evidence */
+	struct bytes cgroup;      /* owned; unknown: none */
+	uid_t uid;
+	struct bytes cwd;
+	uint64_t since_ticks; /* start time of its oldest process when chosen */
+	uint64_t over_ticks;  /* when it expired or ended, ticks since boot; 0: not known */
+	size_t ended;         /* members that have exited since it was chosen */
+};
+
+/*
+ * Makes a run of what the target names in t.  -ESRCH where it names nothing.
+ * run_clear() frees what it owns.
+ */
+int run_choose(struct run *run, const struct selector *target, const struct table *t,
+	       struct err *err);
+void run_clear(struct run *run);
+
+/* Finds members in t, adding to the evidence that processes carry already. */
+void run_judge(struct run *run, struct table *t);
+
+enum weight evidence_weight(unsigned evidence);
+const char *evidence_name(unsigned bit); /* one bit: "cgroup", "fork", ... */
+#define EVIDENCE_COUNT 12
+
+/* Certain and likely members: those that are ended with the run. */
+static inline bool run_is_member(const struct process *p)
+{
+	return evidence_weight(p->evidence) >= WEIGHT_LIKELY;
+}
+
+/* Whether p is stray itself or an ancestor of it. */
+bool run_is_own(const struct table *t, const struct process *p);
+
+/* The six flag slots of 1-words.md, '-' where nothing holds; out holds 7 bytes. */
+void run_flags(const struct run *run, const struct process *p, char out[static 7]);
+
+/* The classes of 1-words.md "How something got away", as bits. */
+enum {
+	CLASS_LEFT = 1,
+	CLASS_SURVIVED = 2,
+	CLASS_DETACHED = 4,
+	CLASS_HANDED_OFF = 8,
+	CLASS_AUTHORITY = 16
+};
+unsigned run_classes(const struct run *run, const struct process *p);
+const char *class_name(unsigned bit);
+#define CLASS_COUNT 5
+
+#endif

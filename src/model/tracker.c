@@ -1,0 +1,192 @@
+#include "model/tracker.h"
+
+#include "model/lineage.h"
+#include "model/origin.h"
+#include "model/suspect.h"
+
+#include <string.h>
+
+void tracker_init(struct tracker *k)
+{
+	memset(k, 0, sizeof(*k));
+}
+
+static void drop_ghosts(struct tracker *k)
+{
+	for (size_t i = 0; i < k->ghosts.n; i++)
+		process_clear(&k->ghosts.v[i].p);
+	k->ghosts.n = 0;
+}
+
+void tracker_free(struct tracker *k)
+{
+	drop_ghosts(k);
+	free(k->ghosts.v);
+	table_free(k->now);
+	memset(k, 0, sizeof(*k));
+}
+
+const struct ghost *tracker_ghost(const struct tracker *k, struct identity id)
+{
+	for (size_t i = 0; i < k->ghosts.n; i++)
+		if (identity_same(k->ghosts.v[i].p.id, id))
+			return &k->ghosts.v[i];
+	return NULL;
+}
+
+static void move_bytes(struct bytes *to, struct bytes *from)
+{
+	*to = *from;
+	*from = (struct bytes){0};
+}
+
+/* The part of a core used between two scans, in thousandths. */
+static uint32_t cpu_use(const struct process *now, const struct process *was, uint64_t elapsed_ns,
+			long ticks_per_second)
+{
+	uint64_t used = now->cpu_ticks - was->cpu_ticks;
+
+	if (!elapsed_ns || ticks_per_second <= 0 || now->cpu_ticks < was->cpu_ticks)
+		return 0;
+	return (uint32_t)(used * 1000u * 1000000000u / (uint64_t)ticks_per_second / elapsed_ns);
+}
+
+static void carry_over(struct tracker *k, struct table *scan, struct process *p,
+		       struct process *was)
+{
+	const struct process *parent = table_pid(k->now, was->ppid);
+
+	if (!p->detail) {
+		p->detail = was->detail;
+		was->detail = NULL;
+		move_bytes(&p->origin_name, &was->origin_name);
+		p->origin = was->origin;
+	}
+	move_bytes(&p->remote, &was->remote);
+	p->connections = was->connections;
+	p->parent_was = was->parent_was;
+	p->parent_known = was->parent_known;
+	p->reparented = was->reparented;
+	p->evidence = was->evidence;
+	p->survived = was->survived;
+	p->cpu_permille = cpu_use(p, was, scan->host.boot_ns - k->now->host.boot_ns,
+				  scan->host.ticks_per_second);
+	if (p->ppid == was->ppid)
+		return;
+	p->reparented = KNOWN_SCANNED;
+	if (p->parent_known < KNOWN_SCANNED && parent) {
+		p->parent_was = parent->id;
+		p->parent_known = KNOWN_SCANNED;
+	}
+}
+
+/* The parent a process is first seen with forked it, unless it looks adopted. */
+static void first_parent(const struct table *t, struct process *p)
+{
+	const struct process *parent = table_pid(t, p->ppid);
+
+	if (p->parent_known != KNOWN_NOT || !parent || p->reparented != KNOWN_NOT ||
+	    p->reparent_possible)
+		return;
+	p->parent_was = parent->id;
+	p->parent_known = KNOWN_PRESUMED;
+}
+
+static void keep_ghost(struct tracker *k, struct process *was, uint64_t wall_ns)
+{
+	struct ghost g = {.p = *was, .gone_wall_ns = wall_ns};
+
+	if (k->run && was->evidence)
+		k->run->ended++;
+	if (k->ghosts.n >= TRACKER_GHOSTS_MAX || !VEC_PUSH(&k->ghosts, g))
+		return;               /* a comfort of the screen: to have none is no failure */
+	memset(was, 0, sizeof(*was)); /* what it owned is the ghost's now */
+}
+
+static int by_identity(const void *a, const void *b)
+{
+	const struct identity *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+/* Ghosts that nothing alive refers to and that were no members go. */
+static void prune_ghosts(struct tracker *k)
+{
+	struct identity *parents = calloc(k->now->procs.n + 1, sizeof(*parents));
+	size_t n = 0, kept = 0;
+
+	if (!parents)
+		return;
+	for (size_t i = 0; i < k->now->procs.n; i++)
+		if (identity_known(k->now->procs.v[i].parent_was))
+			parents[n++] = k->now->procs.v[i].parent_was;
+	qsort(parents, n, sizeof(*parents), by_identity);
+	for (size_t i = 0; i < k->ghosts.n; i++) {
+		struct ghost *g = &k->ghosts.v[i];
+
+		if (g->p.evidence || bsearch(&g->p.id, parents, n, sizeof(*parents), by_identity))
+			k->ghosts.v[kept++] = *g;
+		else
+			process_clear(&g->p);
+	}
+	k->ghosts.n = kept;
+	free(parents);
+}
+
+static int judge(struct tracker *k, struct err *err)
+{
+	if (origin_judge(k->now) < 0)
+		return err_nomem(err);
+	lineage_judge(k->now);
+	for (size_t i = 0; i < k->now->procs.n; i++)
+		first_parent(k->now, &k->now->procs.v[i]);
+	k->suspects = suspect_judge(k->now);
+	if (k->run)
+		run_judge(k->run, k->now);
+	return 0;
+}
+
+int tracker_fold(struct tracker *k, struct table *scan, struct err *err)
+{
+	struct table *was = k->now;
+	size_t i = 0, j = 0;
+	bool gone = false;
+
+	while (was && (i < was->procs.n || j < scan->procs.n)) {
+		struct process *a = i < was->procs.n ? &was->procs.v[i] : NULL;
+		struct process *b = j < scan->procs.n ? &scan->procs.v[j] : NULL;
+
+		if (a && b && identity_same(a->id, b->id)) {
+			carry_over(k, scan, b, a);
+			i++;
+			j++;
+		} else if (a && (!b || a->id.pid <= b->id.pid)) {
+			gone = true;
+			keep_ghost(k, a, scan->host.wall_ns);
+			i++;
+		} else {
+			j++;
+		}
+	}
+	k->now = scan;
+	k->scans++;
+	table_free(was);
+	if (gone || k->scans % 60 == 0)
+		prune_ghosts(k);
+	table_count_coverage(scan);
+	return judge(k, err);
+}
+
+int tracker_set_run(struct tracker *k, struct run *run, struct err *err)
+{
+	k->run = run;
+	drop_ghosts(k);
+	if (!k->now)
+		return 0;
+	for (size_t i = 0; i < k->now->procs.n; i++)
+		k->now->procs.v[i].evidence = 0;
+	return judge(k, err);
+}

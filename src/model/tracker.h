@@ -1,0 +1,43 @@
+/*
+ * Folds scan after scan into one table: what a single scan cannot tell.
+ *
+ * Details are carried over, parents that change are noticed, CPU use is taken
+ * between two scans, and the dead are kept as ghosts as long as something alive
+ * refers to them.  Then the judges run (origin, lineage, suspect, run).
+ * Pure: no clock, no syscalls.
+ */
+#ifndef STRAY_MODEL_TRACKER_H
+#define STRAY_MODEL_TRACKER_H
+
+#include "model/run.h"
+#include "model/table.h"
+
+#define TRACKER_GHOSTS_MAX 4096 /* a storm's dead are counted, not kept */
+
+struct ghost {
+	struct process p;      /* as last seen */
+	uint64_t gone_wall_ns; /* when a scan first missed it */
+};
+
+struct tracker {
+	struct table *now; /* owned; NULL before the first fold */
+	struct run *run;   /* borrowed; NULL: none in view */
+	VEC(struct ghost) ghosts;
+	size_t suspects;
+	uint64_t scans;
+};
+
+void tracker_init(struct tracker *k);
+void tracker_free(struct tracker *k);
+
+/* Takes scan in any case.  -ENOMEM where a judge ran out of memory: the facts of
+ * the scan are in, its judgements may be of the scan before. */
+int tracker_fold(struct tracker *k, struct table *scan, struct err *err);
+
+/* Changes the run in view (borrowed; NULL: none) and judges anew. */
+int tracker_set_run(struct tracker *k, struct run *run, struct err *err);
+
+/* The last known state of a dead process, or NULL. */
+const struct ghost *tracker_ghost(const struct tracker *k, struct identity id);
+
+#endif
