@@ -1,4 +1,7 @@
 noinst_LIBRARIES += libsource.a
-libsource_a_CPPFLAGS = $(AM_CPPFLAGS) $(PROC2_CFLAGS)
+libsource_a_CPPFLAGS = $(AM_CPPFLAGS) $(PROC2_CFLAGS) $(JANSSON_CFLAGS)
 libsource_a_SOURCES = \
-	%D%/source.c
+	%D%/details.c %D%/details.h \
+	%D%/hostinfo.c %D%/hostinfo.h \
+	%D%/pids.c %D%/pids.h \
+	%D%/source.c %D%/source.h

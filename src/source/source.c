@@ -1,1 +1,287 @@
-/* source */ typedef int source_unit;
+#include "source/source.h"
+
+#include "source/details.h"
+#include "source/hostinfo.h"
+#include "source/pids.h"
+
+#include "model/lineage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* What this source knows it has read already: one a process, sorted by PID. */
+struct seen {
+	struct identity id;
+	uint64_t start_stack;
+	uint32_t comm_hash;
+	unsigned have;
+	bool tty_closed;
+};
+
+struct seen_list {
+	struct seen *v;
+	size_t n, cap;
+};
+
+struct source {
+	struct source_options options;
+	pid_t *avoid; /* owned: options.avoid */
+	int proc_fd;
+	struct pids_reader *pids;
+	struct details_reader details;
+	struct seen_list seen;
+	struct seen_list now; /* of the scan under way */
+	uint64_t first_scan_wall_ns;
+};
+
+int source_open(const struct source_options *options, struct source **out, struct err *err)
+{
+	struct source *s = calloc(1, sizeof(*s));
+	int r;
+
+	if (!s)
+		return err_nomem(err);
+	s->options = *options;
+	s->options.avoid = NULL;
+	if (options->n_avoid) {
+		s->avoid = malloc(options->n_avoid * sizeof(*s->avoid));
+		if (!s->avoid) {
+			s->proc_fd = -1;
+			r = err_nomem(err);
+			goto fail;
+		}
+		memcpy(s->avoid, options->avoid, options->n_avoid * sizeof(*s->avoid));
+		s->options.avoid = s->avoid;
+	}
+	s->proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (s->proc_fd < 0) {
+		r = err_errno(err, errno, "/proc cannot be opened: is it mounted?");
+		goto fail;
+	}
+	r = pids_open(&s->pids, err);
+	if (r < 0)
+		goto fail;
+	r = details_open(&s->details, s->proc_fd, &s->options, err);
+	if (r < 0)
+		goto fail;
+	*out = s;
+	return 0;
+fail:
+	source_close(s);
+	return r;
+}
+
+void source_close(struct source *s)
+{
+	if (!s)
+		return;
+	details_close(&s->details);
+	pids_close(s->pids);
+	if (s->proc_fd >= 0)
+		close(s->proc_fd);
+	free(s->avoid);
+	free(s->seen.v);
+	free(s->now.v);
+	free(s);
+}
+
+static uint32_t hash_comm(const char *comm)
+{
+	uint32_t h = 2166136261u; /* FNV-1a */
+
+	for (; *comm; comm++)
+		h = (h ^ (unsigned char)*comm) * 16777619u;
+	return h;
+}
+
+static const struct seen *find_seen(const struct source *s, pid_t pid, size_t *from)
+{
+	/* both come in ascending order: go on from where the last one was */
+	while (*from < s->seen.n && s->seen.v[*from].id.pid < pid)
+		(*from)++;
+	return *from < s->seen.n && s->seen.v[*from].id.pid == pid ? &s->seen.v[*from] : NULL;
+}
+
+struct scan {
+	struct source *s;
+	struct table *t;
+	size_t from;
+};
+
+static int add_process(void *ctx, struct process *p, const char *comm, struct err *err)
+{
+	struct scan *scan = ctx;
+	struct source *s = scan->s;
+	const struct seen *old = find_seen(s, p->id.pid, &scan->from);
+	struct seen now = {
+		.id = p->id,
+		.start_stack = p->start_stack,
+		.comm_hash = hash_comm(comm),
+	};
+	bool dead_leader = p->state == 'Z' && p->threads > 1;
+	/* the dead have no stack any more: that is no exec */
+	bool same = old && identity_same(old->id, p->id) && old->comm_hash == now.comm_hash &&
+		    (old->start_stack == now.start_stack || process_is_dead(p));
+
+	if (same && !dead_leader) {
+		now.have = old->have;
+		p->tty_closed = old->tty_closed;
+	} else {
+		int r = details_read(&s->details, p, comm, s->options.details);
+
+		if (r == -ESRCH) {
+			scan->t->coverage.vanished++;
+			return 0;
+		}
+		if (r < 0)
+			return err_nomem(err);
+		now.have = s->options.details;
+	}
+	now.tty_closed = p->tty_closed;
+	if (!VEC_PUSH(&s->now, now))
+		return err_nomem(err);
+	if (!table_add(scan->t, p)) {
+		process_clear(p);
+		return err_nomem(err);
+	}
+	return 0;
+}
+
+/* Reads more of those whose place in the tree asks for it. */
+static int read_candidates(struct source *s, struct table *t, struct err *err)
+{
+	unsigned want = s->options.details | s->options.candidate_details;
+
+	if (want == s->options.details)
+		return 0;
+	for (size_t i = 0; i < t->procs.n; i++) {
+		struct process *p = &t->procs.v[i];
+		struct seen *now = &s->now.v[i];
+		int r;
+
+		if ((now->have & want) == want || !lineage_candidate(t, p))
+			continue;
+		r = details_read(&s->details, p, NULL, want);
+		if (r == -ENOMEM)
+			return err_nomem(err);
+		if (r < 0) /* gone since: what the first pass read of it stays */
+			continue;
+		now->have = want;
+		now->tty_closed = p->tty_closed;
+	}
+	return 0;
+}
+
+static int compare_seen(const void *a, const void *b)
+{
+	const struct seen *x = a, *y = b;
+
+	return (x->id.pid > y->id.pid) - (x->id.pid < y->id.pid);
+}
+
+int source_scan(struct source *s, struct table **out, struct err *err)
+{
+	struct scan scan = {.s = s, .t = table_new()};
+	struct seen_list swap;
+	int r;
+
+	if (!scan.t)
+		return err_nomem(err);
+	s->now.n = 0;
+	r = hostinfo_read(s->proc_fd, &scan.t->host, &scan.t->coverage, err);
+	if (!r)
+		r = pids_each(s->pids, add_process, &scan, err);
+	if (!r && !scan.t->procs.n)
+		r = err_set(err, ENODATA, "/proc shows no process at all, not even this one");
+	if (r)
+		goto fail;
+	table_sort(scan.t);
+	qsort(s->now.v, s->now.n, sizeof(*s->now.v), compare_seen);
+	if (s->now.n != scan.t->procs.n) { /* a PID twice in one pass: read anew next time */
+		s->now.n = 0;
+	} else {
+		r = read_candidates(s, scan.t, err);
+		if (r)
+			goto fail;
+	}
+	if (!s->first_scan_wall_ns)
+		s->first_scan_wall_ns = scan.t->host.wall_ns;
+	scan.t->coverage.first_scan_wall_ns = s->first_scan_wall_ns;
+	scan.t->coverage.sources = 1u << SOURCE_PROC;
+	swap = s->seen;
+	s->seen = s->now;
+	s->now = swap;
+	*out = scan.t;
+	return 0;
+fail:
+	table_free(scan.t);
+	s->seen.n = 0; /* details already handed to the failed table are lost: read anew */
+	return r;
+}
+
+int source_detail(struct source *s, struct identity id, unsigned bits, struct detail **out,
+		  struct err *err)
+{
+	struct process p = {.id = id, .state = 'S'};
+	int r = details_check_identity(&s->details, id);
+
+	if (!r)
+		r = details_read(&s->details, &p, NULL, bits);
+	if (!r) /* the PID may have passed on between the two */
+		r = details_check_identity(&s->details, id);
+	if (r == -ENOMEM)
+		return err_nomem(err);
+	if (r < 0) {
+		process_clear(&p);
+		return err_set(err, -r, "%d: %s", id.pid,
+			       r == -ESRCH ? "has ended" : "cannot be read");
+	}
+	*out = p.detail;
+	return 0;
+}
+
+struct each {
+	struct source *s;
+	source_each_fn *fn;
+	void *ctx;
+	const struct host *host;
+	struct coverage *coverage;
+};
+
+static int stream_process(void *ctx, struct process *p, const char *comm, struct err *err)
+{
+	struct each *e = ctx;
+	int r = details_read(&e->s->details, p, comm, e->s->options.details);
+
+	if (r == -ESRCH) {
+		e->coverage->vanished++;
+		return 0;
+	}
+	if (r < 0)
+		return err_nomem(err);
+	for (unsigned b = 0; b < DETAIL_COUNT; b++)
+		e->coverage->unreadable[b] += p->detail->unread[b] != 0;
+	r = e->fn(e->ctx, e->host, p, err);
+	process_clear(p);
+	return r;
+}
+
+int source_each(struct source *s, source_each_fn *fn, void *ctx, struct host *host,
+		struct coverage *coverage, struct err *err)
+{
+	struct each e = {s, fn, ctx, host, coverage};
+	int r;
+
+	memset(coverage, 0, sizeof(*coverage));
+	coverage->sources = 1u << SOURCE_PROC;
+	r = hostinfo_read(s->proc_fd, host, coverage, err);
+	return r ? r : pids_stream(s->pids, stream_process, &e, err);
+}
+
+void source_reading(const struct source *s, pid_t *pid, unsigned *bit)
+{
+	*pid = atomic_load_explicit(&s->details.reading_pid, memory_order_relaxed);
+	*bit = atomic_load_explicit(&s->details.reading_bit, memory_order_relaxed);
+}

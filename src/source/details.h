@@ -1,0 +1,46 @@
+/*
+ * The details of one process, read by hand from /proc/PID (proc(5)).
+ *
+ * All files are opened below one descriptor of /proc/PID, which stands for
+ * that process and no later one: after its end reads fail with ESRCH, and the
+ * PID's next owner is never read in its place.
+ */
+#ifndef STRAY_SOURCE_DETAILS_H
+#define STRAY_SOURCE_DETAILS_H
+
+#include "model/process.h"
+#include "source/source.h"
+
+#include <stdatomic.h>
+
+struct details_reader {
+	int proc_fd; /* of /proc, borrowed */
+	const struct source_options *options;
+	atomic_int reading_pid; /* for source_reading() */
+	atomic_uint reading_bit;
+	char *buf; /* scratch, owned */
+	size_t buf_size;
+	struct {
+		uid_t uid;
+		char name[40];
+	} users[16]; /* a small cache of user names */
+	unsigned n_users;
+};
+
+int details_open(struct details_reader *r, int proc_fd, const struct source_options *options,
+		 struct err *err);
+void details_close(struct details_reader *r);
+
+/*
+ * Reads `bits` of p into a new p->detail (an old one is released).  comm: what
+ * libproc2 said, or NULL.  What could not be read is in detail.unread.
+ * Returns 0; -ESRCH where the process has ended (then detail stays NULL);
+ * -ENOMEM.  Also corrects p->state for a dead leader whose threads live on,
+ * and sets p->tty_closed where DETAIL_STDIO was asked for.
+ */
+int details_read(struct details_reader *r, struct process *p, const char *comm, unsigned bits);
+
+/* Reads p's stat anew and returns -ESRCH unless it is still that process. */
+int details_check_identity(struct details_reader *r, struct identity id);
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * Where facts about processes come from: one interface, several ways to know.
+ *
+ * A source reads; it keeps no opinion.  It never signals, never writes, never
+ * follows a process's links, and never keeps the value of an environment variable other
+ * than that of a mark.  Command lines are masked here (base/mask.h), at the
+ * door, so that nothing further in can forget to.
+ *
+ * Calls may block on a process that hangs in the kernel: who must not block
+ * calls from a thread of its own (engine/scanner.h).  Not re-entrant.
+ */
+#ifndef STRAY_SOURCE_SOURCE_H
+#define STRAY_SOURCE_SOURCE_H
+
+#include "base/err.h"
+#include "model/table.h"
+
+struct source; /* opaque */
+
+struct source_options {
+	unsigned details;           /* detail_bits wanted of every process */
+	unsigned candidate_details; /* and of those for which lineage_candidate() holds */
+	size_t cmdline_keep;        /* bytes kept of a longer command line, head and tail; 0: all */
+	bool unmask;
+	const char *const *marks; /* more environment names to keep, borrowed */
+	size_t n_marks;
+	const char *replay; /* a snapshot file; NULL: /proc */
+	const pid_t *avoid; /* processes whose details hang: only their stat is read; copied */
+	size_t n_avoid;
+};
+
+/* The environment names that label a tree (1-words.md), NULL-terminated. */
+extern const char *const source_known_marks[];
+
+int source_open(const struct source_options *options, struct source **out, struct err *err);
+void source_close(struct source *s); /* NULL is fine */
+
+/*
+ * Reads the whole table.  Details come with processes that are new to this
+ * source, were exec'd since its last scan, or of which more is wanted now; for all
+ * others `detail` is NULL and tracker_fold() carries them over.  *out is owned
+ * by the caller.  -ENODATA where /proc holds not even ourselves: an empty
+ * answer is an error, never "clean".
+ */
+int source_scan(struct source *s, struct table **out, struct err *err);
+
+/*
+ * Reads the details `bits` of one process now.  -ESRCH where it is gone or the
+ * PID is another's.  *out owned (detail_unref).
+ */
+int source_detail(struct source *s, struct identity id, unsigned bits, struct detail **out,
+		  struct err *err);
+
+/*
+ * Streams: calls fn for each process in ascending PID order with all wanted
+ * details; p is borrowed until return.  Nothing is kept.  host is filled in
+ * before the first call, coverage complete after the last.
+ */
+typedef int source_each_fn(void *ctx, const struct host *host, struct process *p, struct err *err);
+int source_each(struct source *s, source_each_fn *fn, void *ctx, struct host *host,
+		struct coverage *coverage, struct err *err);
+
+/* What is being read this moment, for whoever watches a hanging read: PID and
+ * detail bit, 0 0 between reads.  Safe to call from another thread. */
+void source_reading(const struct source *s, pid_t *pid, unsigned *bit);
+
+#endif
