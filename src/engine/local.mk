@@ -1,4 +1,6 @@
 noinst_LIBRARIES += libengine.a
 libengine_a_CPPFLAGS = $(AM_CPPFLAGS)
 libengine_a_SOURCES = \
-	%D%/engine.c
+	%D%/look.c %D%/look.h \
+	%D%/plan.c %D%/plan.h \
+	%D%/scanner.c %D%/scanner.h

@@ -1,1 +1,0 @@
-/* engine */ typedef int engine_unit;
