@@ -1,9 +1,39 @@
-#include <stdio.h>
+#include "cmd/cmd.h"
 
 #include "config.h"
 
-int main(void)
+#include <locale.h>
+#include <string.h>
+
+static const struct cmd *const commands[] = {
+	&cmd_list,
+};
+
+#define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static void print_usage(FILE *out)
 {
-	puts(PACKAGE_STRING);
-	return 0;
+	fputs("usage: stray [COMMAND] [OPTIONS] [TARGET]\n"
+	      "Find, end and document the processes that a run of commands left behind.\n\n",
+	      out);
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		fprintf(out, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
+	fputs("\nWithout a command: the live view.  stray COMMAND --help tells the rest.\n", out);
+}
+
+int main(int argc, char **argv)
+{
+	setlocale(LC_ALL, "");
+	if (argc > 1 && strcmp(argv[1], "--version") == 0) {
+		puts(PACKAGE_STRING);
+		return cmd_finish(STATUS_OK);
+	}
+	if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+		print_usage(stdout);
+		return cmd_finish(STATUS_OK);
+	}
+	for (size_t i = 0; argc > 1 && i < N_COMMANDS; i++)
+		if (strcmp(argv[1], commands[i]->name) == 0)
+			return cmd_finish(commands[i]->run(commands[i], argc - 1, argv + 1));
+	return cmd_troublef("the live view is not there yet");
 }

@@ -1,1 +1,257 @@
-/* cmd */ typedef int cmd_unit;
+#include "cmd/cmd.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+
+#include "config.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <langinfo.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { OPT_JSON = 1000, OPT_COLOR, OPT_STATE_DIR, OPT_SOURCE, OPT_UNMASK, OPT_HELP, OPT_VERSION };
+
+static const struct cmd_option common_options[] = {
+	{OPT_JSON, "json", NULL, "print JSON"},
+	{OPT_COLOR, "color", "WHEN", "auto, always or never"},
+	{OPT_STATE_DIR, "state-dir", "DIR", "where records are kept"},
+	{OPT_SOURCE, "source", "SOURCE", "auto, proc or replay:FILE"},
+	{OPT_UNMASK, "unmask", NULL, "show secrets in arguments (on a terminal only)"},
+	{OPT_HELP, "help", NULL, "this text"},
+	{OPT_VERSION, "version", NULL, "the version"},
+	{0, NULL, NULL, NULL},
+};
+
+#define OPTIONS_MAX 48
+
+static void print_options(const struct cmd_option *o)
+{
+	for (; o && o->name; o++) {
+		char left[40];
+
+		snprintf(left, sizeof(left), "%s%c%s--%s%s%s", o->id < 256 ? "-" : " ",
+			 o->id < 256 ? o->id : ' ', o->id < 256 ? ", " : "  ", o->name,
+			 o->arg ? "=" : "", o->arg ? o->arg : "");
+		printf("  %-26s %s\n", left, o->help);
+	}
+}
+
+static void print_help(const struct cmd *cmd)
+{
+	printf("usage: stray %s [OPTIONS] %s\n%s\n\n", cmd->name, cmd->args, cmd->summary);
+	print_options(cmd->options);
+	print_options(common_options);
+	printf("\nexample: %s\n", cmd->example);
+}
+
+/* Rows of a table to getopt_long's; returns how many were added. */
+static int to_getopt(const struct cmd_option *o, struct option *longs, char *shorts)
+{
+	int n = 0;
+
+	for (; o && o->name; o++) {
+		longs[n++] = (struct option){o->name, o->arg ? required_argument : no_argument,
+					     NULL, o->id};
+		if (o->id < 256) {
+			char s[3] = {(char)o->id, o->arg ? ':' : '\0', '\0'};
+
+			strcat(shorts, s);
+		}
+	}
+	return n;
+}
+
+static int set_common(struct cmd_common *c, int id, const char *arg, struct err *err)
+{
+	switch (id) {
+	case OPT_JSON:
+		c->json = true;
+		return 0;
+	case OPT_COLOR:
+		if (strcmp(arg, "auto") == 0)
+			c->color = COLOR_AUTO;
+		else if (strcmp(arg, "always") == 0)
+			c->color = COLOR_ALWAYS;
+		else if (strcmp(arg, "never") == 0)
+			c->color = COLOR_NEVER;
+		else
+			return err_set(err, EINVAL, "--color: auto, always or never, not '%s'",
+				       arg);
+		return 0;
+	case OPT_STATE_DIR:
+		c->state_dir = arg;
+		return 0;
+	case OPT_SOURCE:
+		c->source = arg;
+		return 0;
+	case OPT_UNMASK:
+		if (!isatty(STDOUT_FILENO))
+			return err_set(
+				err, EINVAL,
+				"--unmask: only on a terminal, so that no secret lands in a file");
+		c->unmask = true;
+		return 0;
+	default:
+		return err_set(err, EINVAL, "unknown option");
+	}
+}
+
+enum parsed cmd_parse(const struct cmd *cmd, int argc, char **argv, struct cmd_common *common,
+		      int (*set)(void *ctx, int id, const char *arg, struct err *err), void *ctx,
+		      int *rest)
+{
+	struct option longs[OPTIONS_MAX] = {0};
+	char shorts[2 * OPTIONS_MAX] = ":";
+	int n = to_getopt(cmd->options, longs, shorts), id;
+	struct err err = {0};
+
+	to_getopt(common_options, longs + n, shorts);
+	memset(common, 0, sizeof(*common));
+	optind = 1;
+	while ((id = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		int r;
+
+		if (id == '?' || id == ':') {
+			cmd_troublef("%s: %s '%s': see stray %s --help", cmd->name,
+				     id == '?' ? "unknown option" : "option needs a value",
+				     argv[optind - 1], cmd->name);
+			return PARSED_TROUBLE;
+		}
+		if (id == OPT_HELP) {
+			print_help(cmd);
+			return PARSED_DONE;
+		}
+		if (id == OPT_VERSION) {
+			puts(PACKAGE_STRING);
+			return PARSED_DONE;
+		}
+		r = id >= OPT_JSON ? set_common(common, id, optarg, &err)
+				   : set(ctx, id, optarg, &err);
+		if (r < 0) {
+			cmd_trouble(&err);
+			return PARSED_TROUBLE;
+		}
+	}
+	*rest = optind;
+	return PARSED_RUN;
+}
+
+int cmd_trouble(const struct err *err)
+{
+	char safe[3 * sizeof(err->text)];
+
+	fflush(stdout);
+	text_safe(safe, sizeof(safe), err->text, strlen(err->text), !cmd_is_utf8());
+	fprintf(stderr, "stray: %s\n", safe);
+	return STATUS_TROUBLE;
+}
+
+int cmd_troublef(const char *fmt, ...)
+{
+	struct err err = {.code = EINVAL};
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(err.text, sizeof(err.text), fmt, ap);
+	va_end(ap);
+	return cmd_trouble(&err);
+}
+
+int cmd_source_options(const struct cmd_common *common, const struct selector *target,
+		       struct source_options *out, struct err *err)
+{
+	const char *s = common->source;
+
+	memset(out, 0, sizeof(*out));
+	out->details = DETAIL_BASIC;
+	out->candidate_details = DETAIL_BASIC | DETAIL_STDIO;
+	out->unmask = common->unmask;
+	if (target && target->kind == SELECT_ENV) {
+		out->marks = (const char *const *)&target->name;
+		out->n_marks = 1;
+	}
+	if (!s || strcmp(s, "auto") == 0 || strcmp(s, "proc") == 0)
+		return 0;
+	if (strncmp(s, "replay:", 7) == 0 && s[7]) {
+		out->replay = s + 7;
+		return 0;
+	}
+	return err_set(err, EINVAL, "--source: auto, proc or replay:FILE, not '%s'", s);
+}
+
+int cmd_columns(void)
+{
+	struct winsize ws;
+
+	if (!isatty(STDOUT_FILENO))
+		return 0;
+	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_col ? ws.ws_col : 80;
+}
+
+bool cmd_is_utf8(void)
+{
+	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
+
+bool cmd_color(const struct cmd_common *common)
+{
+	const char *no = getenv("NO_COLOR");
+
+	if (common->color != COLOR_AUTO)
+		return common->color == COLOR_ALWAYS;
+	return isatty(STDOUT_FILENO) && !(no && *no);
+}
+
+void cmd_print_safe(FILE *out, const char *s, size_t len, int cells)
+{
+	bool ascii = !cmd_is_utf8();
+	size_t room = cells > 0 ? (size_t)cells * 16 + 16 : text_safe_len(s, len, ascii) + 1;
+	char *buf;
+
+	/* no more than fits is made safe: an argument may be megabytes long */
+	if (cells > 0 && len > (size_t)cells * 4 + 4)
+		len = (size_t)cells * 4 + 4;
+	buf = malloc(room);
+	if (!buf)
+		return;
+	text_safe(buf, room, s, len, ascii);
+	if (cells > 0)
+		text_cut(buf, room, cells, ascii);
+	fputs(buf, out);
+	free(buf);
+}
+
+void cmd_print_coverage(FILE *out, const struct table *t)
+{
+	const struct coverage *c = &t->coverage;
+	char when[9];
+
+	if (!(c->sources & 1u << SOURCE_REPLAY)) {
+		clock_hms(c->first_scan_wall_ns, when);
+		fprintf(out, "not known: anything that ended before %s UTC\n", when);
+	}
+	if (c->hidepid)
+		fprintf(out,
+			"not known: other users' processes, which /proc hides (hidepid): "
+			"%zu visible of an unknown number\n",
+			t->procs.n);
+	for (unsigned i = 0; i < DETAIL_COUNT; i++)
+		if (c->unreadable[i])
+			fprintf(out, "not known: %s of %u %s, not readable%s\n",
+				detail_name(1u << i), c->unreadable[i],
+				c->unreadable[i] == 1 ? "process" : "processes",
+				t->host.uid ? " (other users')" : "");
+	if (c->skipped)
+		fprintf(out, "not known: %u readings that hung were given up\n", c->skipped);
+}
+
+int cmd_finish(int status)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	return cmd_troublef("stdout: %s", strerror(errno));
+}

@@ -1,0 +1,84 @@
+/*
+ * The commands: one file each, and what they have in common.
+ *
+ * A command parses its arguments, asks the engine, and prints; it returns the
+ * exit status of the contract (doc/stray.1).  Only this folder prints, and
+ * only main exits.
+ */
+#ifndef STRAY_CMD_CMD_H
+#define STRAY_CMD_CMD_H
+
+#include "base/err.h"
+#include "model/table.h"
+#include "model/selector.h"
+#include "source/source.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum { STATUS_OK = 0, STATUS_DIFFERS = 1, STATUS_TROUBLE = 2 };
+
+enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+/* One option: a row of a command's table, ended by a row of zeros. */
+struct cmd_option {
+	int id;           /* the letter of its short form, or > 255: none */
+	const char *name; /* long */
+	const char *arg;  /* of the help: "DUR"; NULL: takes none */
+	const char *help;
+};
+
+/* The options that every command takes, parsed. */
+struct cmd_common {
+	bool json;
+	enum color color;
+	const char *state_dir; /* NULL: by default */
+	const char *source;    /* "auto", "proc", "replay:FILE" */
+	bool unmask;
+};
+
+struct cmd {
+	const char *name;
+	const char *args; /* "[TARGET]" */
+	const char *summary;
+	const char *example;
+	const struct cmd_option *options; /* its own; NULL: none */
+	int (*run)(const struct cmd *cmd, int argc, char **argv);
+};
+
+extern const struct cmd cmd_list, cmd_why, cmd_snap, cmd_diff, cmd_end, cmd_freeze, cmd_thaw;
+
+/* How a command's parsing went on. */
+enum parsed { PARSED_RUN, PARSED_DONE /* help or version was printed */, PARSED_TROUBLE };
+
+/*
+ * Parses argv[1..] by the common options and cmd's own; own ones go to set
+ * (returns 0, or -EINVAL with *err set).  *rest: index of the first operand.
+ */
+enum parsed cmd_parse(const struct cmd *cmd, int argc, char **argv, struct cmd_common *common,
+		      int (*set)(void *ctx, int id, const char *arg, struct err *err), void *ctx,
+		      int *rest);
+
+/* "stray: text" on stderr, made safe; returns STATUS_TROUBLE. */
+int cmd_trouble(const struct err *err);
+int cmd_troublef(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* Opens nothing: fills in the source's options from the common ones.  -EINVAL. */
+int cmd_source_options(const struct cmd_common *common, const struct selector *target,
+		       struct source_options *out, struct err *err);
+
+/* The width of stdout's terminal; 0: not a terminal, never cut. */
+int cmd_columns(void);
+bool cmd_is_utf8(void);
+bool cmd_color(const struct cmd_common *common);
+
+/* What the answer does not cover, as "not known: ..." lines on out. */
+void cmd_print_coverage(FILE *out, const struct table *t);
+
+/* Prints s (bytes of a process) made safe, cut to cells (0: never). */
+void cmd_print_safe(FILE *out, const char *s, size_t len, int cells);
+
+/* Ends the command: flushes stdout; a write error is trouble. */
+int cmd_finish(int status);
+
+#endif
