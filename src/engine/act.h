@@ -1,0 +1,97 @@
+/*
+ * One act: what a plan says is done to processes, with a before and an after.
+ *
+ * Order: the before snapshot and the intent are on disk (unless it goes
+ * unrecorded), identities are checked again through pidfds, the signal goes,
+ * the survivors are looked for, the after snapshot, the diff and the record
+ * are written.  Driven in steps, so that the live view never waits for it;
+ * act_run() does the steps for a command.  The only module that calls contain/
+ * to signal.
+ */
+#ifndef STRAY_ENGINE_ACT_H
+#define STRAY_ENGINE_ACT_H
+
+#include "engine/plan.h"
+#include "model/diff.h"
+
+#define ACT_LOOK_NS 2000000000ULL   /* a single signal is judged after 2 s, and again at grace's end */
+#define ACT_GRACE_NS 5000000000ULL  /* default between TERM and KILL */
+#define ACT_KILL_WAIT_NS 3000000000ULL /* bounded wait after KILL */
+
+enum act_kind {
+	ACT_SIGNAL, /* one signal, then look */
+	ACT_END,    /* TERM, grace, KILL, look */
+	ACT_FREEZE,
+	ACT_THAW,
+};
+
+struct act_options {
+	enum act_kind kind;
+	const char *state_dir; /* NULL: by default */
+	bool no_record;
+	bool freeze_first;     /* stop all of it before the signal */
+	uint64_t grace_ns;
+};
+
+enum act_result {
+	ACT_RESULT_PENDING,
+	ACT_RESULT_GONE,
+	ACT_RESULT_ALIVE,
+	ACT_RESULT_FROZEN,
+	ACT_RESULT_THAWED,
+	ACT_RESULT_NOT_AIMED, /* a member that was not aimed at, and lives */
+	ACT_RESULT_APPEARED,  /* a member that was not there before */
+};
+
+struct act_item {
+	struct identity id;
+	struct bytes command; /* owned, raw */
+	enum act_result result;
+	int died_of;          /* signal; 0: not known or exited */
+	int last_signal;      /* the last of ours that reached it; 0: none */
+	uint64_t after_ns;    /* from that signal to its death, where gone */
+	const char *why;      /* alive: "ignores_term", "stopped", ... (3-formats.md names); a literal or NULL */
+	int error;            /* errno of the last signal, or 0 */
+};
+
+struct act_outcome {
+	struct {
+		struct act_item *v;
+		size_t n, cap;
+	} items;              /* hit ones first, then not aimed at, then appeared */
+	size_t hit, gone, alive, appeared, not_aimed;
+	char title[96];       /* "TERM to group 4160" */
+	char dir[256];        /* of the record; "" where there is none */
+	uint64_t sent_wall_ns; /* of the first signal */
+	bool done;
+	struct table *before, *after; /* owned by the act; after: NULL until done */
+	struct diff *diff;            /* owned by the act; NULL until done */
+};
+
+struct act; /* opaque */
+
+/*
+ * Checks the state directory and each identity again, writes before and
+ * intent, sends the first signal.  -EAGAIN: something the plan rests on has
+ * changed (*err says what): look and ask again, nothing was sent.  Any other
+ * error: nothing was sent either.
+ */
+int act_start(const struct table *now, const struct run *run, const struct plan *plan,
+	      const struct act_options *options, struct act **out, struct err *err);
+
+/*
+ * Goes on: now is the newest scan (borrowed), or NULL where there is none newer.  Returns
+ * 1 when done, 0 when not, -errno where the record could not be completed
+ * (the act itself goes on to its end all the same).
+ */
+int act_step(struct act *a, const struct table *now, uint64_t boot_ns, struct err *err);
+
+/* When act_step wants to be called at the latest, CLOCK_BOOTTIME ns. */
+uint64_t act_wakes_at(const struct act *a);
+
+/* Borrowed until act_free. */
+const struct act_outcome *act_outcome(const struct act *a);
+
+void act_free(struct act *a); /* an unfinished one is left as it is: nothing more is sent */
+
+#endif
