@@ -158,7 +158,7 @@ const struct login *origin_login(const struct table *t, const struct process *p)
 		const struct login *l;
 
 		l = p->origin_name.data
-			    ? table_login_scope(t, p->origin_name.data, p->origin_name.len)
+			    ? host_login_scope(&t->host, p->origin_name.data, p->origin_name.len)
 			    : NULL;
 		if (l)
 			return l;
@@ -170,7 +170,7 @@ const struct login *origin_login(const struct table *t, const struct process *p)
 			return &t->host.logins.v[i];
 	/* logind names a session by its audit id where it has one: sd_pid_get_session(3) */
 	snprintf(id, sizeof(id), "%" PRId64, d->audit_session);
-	return table_login(t, id);
+	return host_login(&t->host, id);
 }
 
 enum login_state origin_login_state(const struct table *t, const struct process *p)
@@ -206,7 +206,7 @@ static int set_origin(struct process *p, enum origin_kind kind, const char *name
 	return bytes_set(&p->origin_name, name, strlen(name)) ? 0 : -ENOMEM;
 }
 
-static int judge_one(const struct table *t, struct process *p)
+int origin_judge_one(const struct host *host, struct process *p)
 {
 	const struct detail *d = p->detail;
 	struct origin o = {.kind = ORIGIN_UNKNOWN};
@@ -217,7 +217,7 @@ static int judge_one(const struct table *t, struct process *p)
 	if (d && d->cgroup.data)
 		o = origin_of_cgroup(d->cgroup.data, d->cgroup.len);
 	if (o.kind == ORIGIN_LOGIN) {
-		l = table_login_scope(t, o.name, strlen(o.name));
+		l = host_login_scope(host, o.name, strlen(o.name));
 		if (l && (strcmp(l->service, "cron") == 0 || strcmp(l->service, "crond") == 0 ||
 			  strcmp(l->service, "atd") == 0))
 			o.kind = ORIGIN_CRON;
@@ -235,7 +235,7 @@ int origin_judge(struct table *t)
 {
 	for (size_t i = 0; i < t->procs.n; i++) {
 		struct process *p = &t->procs.v[i];
-		int r = p->origin_name.data ? 0 : judge_one(t, p);
+		int r = p->origin_name.data ? 0 : origin_judge_one(&t->host, p);
 
 		if (r < 0)
 			return r;

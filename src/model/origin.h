@@ -19,6 +19,9 @@ struct origin {
 /* What a cgroup path says alone. */
 struct origin origin_of_cgroup(const char *path, size_t len);
 
+/* Sets origin and origin_name of one process.  0 or -ENOMEM. */
+int origin_judge_one(const struct host *host, struct process *p);
+
 /* Sets origin and origin_name of every process of t that has none yet.  0 or -ENOMEM. */
 int origin_judge(struct table *t);
 

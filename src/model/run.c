@@ -47,6 +47,18 @@ static int copy_selector(struct selector *to, const struct selector *from)
 	return (from->name && !to->name) || (from->value && !to->value) ? -ENOMEM : 0;
 }
 
+bool run_copy(struct run *to, const struct run *from)
+{
+	*to = *from;
+	to->cgroup = to->cwd = (struct bytes){0};
+	if (copy_selector(&to->chosen, &from->chosen) == 0 &&
+	    (!from->cgroup.data || bytes_set(&to->cgroup, from->cgroup.data, from->cgroup.len)) &&
+	    (!from->cwd.data || bytes_set(&to->cwd, from->cwd.data, from->cwd.len)))
+		return true;
+	run_clear(to);
+	return false;
+}
+
 /* The oldest process that the target names: what the others are measured by. */
 static const struct process *oldest(const struct selector *target, const struct table *t)
 {

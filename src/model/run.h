@@ -36,6 +36,9 @@ int run_choose(struct run *run, const struct selector *target, const struct tabl
 	       struct err *err);
 void run_clear(struct run *run);
 
+/* A copy of its own; to need not be cleared before.  false when out of memory. */
+bool run_copy(struct run *to, const struct run *from);
+
 /* Finds members in t, adding to the evidence that processes carry already. */
 void run_judge(struct run *run, struct table *t);
 

@@ -112,21 +112,21 @@ struct process *table_find(const struct table *t, struct identity id)
 	return p && p->id.start == id.start ? p : NULL;
 }
 
-const struct login *table_login(const struct table *t, const char *id)
+const struct login *host_login(const struct host *h, const char *id)
 {
-	for (size_t i = 0; i < t->host.logins.n; i++)
-		if (strcmp(t->host.logins.v[i].id, id) == 0)
-			return &t->host.logins.v[i];
+	for (size_t i = 0; i < h->logins.n; i++)
+		if (strcmp(h->logins.v[i].id, id) == 0)
+			return &h->logins.v[i];
 	return NULL;
 }
 
-const struct login *table_login_scope(const struct table *t, const char *scope, size_t len)
+const struct login *host_login_scope(const struct host *h, const char *scope, size_t len)
 {
-	for (size_t i = 0; i < t->host.logins.n; i++) {
-		const char *s = t->host.logins.v[i].scope;
+	for (size_t i = 0; i < h->logins.n; i++) {
+		const char *s = h->logins.v[i].scope;
 
 		if (strlen(s) == len && memcmp(s, scope, len) == 0)
-			return &t->host.logins.v[i];
+			return &h->logins.v[i];
 	}
 	return NULL;
 }

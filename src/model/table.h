@@ -78,8 +78,8 @@ struct process *table_pid(const struct table *t, pid_t pid);
 struct process *table_find(const struct table *t, struct identity id);
 
 /* The login with that id or scope, or NULL. */
-const struct login *table_login(const struct table *t, const char *id);
-const struct login *table_login_scope(const struct table *t, const char *scope, size_t len);
+const struct login *host_login(const struct host *h, const char *id);
+const struct login *host_login_scope(const struct host *h, const char *scope, size_t len);
 
 /* Counts coverage.unreadable anew from the details. */
 void table_count_coverage(struct table *t);
