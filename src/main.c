@@ -7,6 +7,7 @@
 
 static const struct cmd *const commands[] = {
 	&cmd_list,
+	&cmd_why,
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))

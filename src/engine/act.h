@@ -14,8 +14,10 @@
 #include "engine/plan.h"
 #include "model/diff.h"
 
-#define ACT_LOOK_NS 2000000000ULL   /* a single signal is judged after 2 s, and again at grace's end */
-#define ACT_GRACE_NS 5000000000ULL  /* default between TERM and KILL */
+#define ACT_LOOK_NS \
+	2000000000ULL /* a single signal is judged after 2 s, and again at grace's end */
+#define ACT_GRACE_NS 5000000000ULL     /* default between TERM and KILL */
+#define ACT_FREEZE_NS 1000000000ULL    /* how long STOP is repeated until nobody new appears */
 #define ACT_KILL_WAIT_NS 3000000000ULL /* bounded wait after KILL */
 
 enum act_kind {
@@ -29,7 +31,7 @@ struct act_options {
 	enum act_kind kind;
 	const char *state_dir; /* NULL: by default */
 	bool no_record;
-	bool freeze_first;     /* stop all of it before the signal */
+	bool freeze_first; /* stop all of it before the signal */
 	uint64_t grace_ns;
 };
 
@@ -47,21 +49,22 @@ struct act_item {
 	struct identity id;
 	struct bytes command; /* owned, raw */
 	enum act_result result;
-	int died_of;          /* signal; 0: not known or exited */
-	int last_signal;      /* the last of ours that reached it; 0: none */
-	uint64_t after_ns;    /* from that signal to its death, where gone */
-	const char *why;      /* alive: "ignores_term", "stopped", ... (3-formats.md names); a literal or NULL */
-	int error;            /* errno of the last signal, or 0 */
+	int died_of;       /* signal; 0: not known or exited */
+	int last_signal;   /* the last of ours that reached it; 0: none */
+	uint64_t after_ns; /* from that signal to its death, where gone */
+	const char *
+		why; /* alive: "ignores_term", "stopped", ... (3-formats.md names); a literal or NULL */
+	int error; /* errno of the last signal, or 0 */
 };
 
 struct act_outcome {
 	struct {
 		struct act_item *v;
 		size_t n, cap;
-	} items;              /* hit ones first, then not aimed at, then appeared */
+	} items; /* hit ones first, then not aimed at, then appeared */
 	size_t hit, gone, alive, appeared, not_aimed;
-	char title[96];       /* "TERM to group 4160" */
-	char dir[256];        /* of the record; "" where there is none */
+	char title[96];        /* "TERM to group 4160" */
+	char dir[256];         /* of the record; "" where there is none */
 	uint64_t sent_wall_ns; /* of the first signal */
 	bool done;
 	struct table *before, *after; /* owned by the act; after: NULL until done */
@@ -80,11 +83,17 @@ int act_start(const struct table *now, const struct run *run, const struct plan 
 	      const struct act_options *options, struct act **out, struct err *err);
 
 /*
- * Goes on: now is the newest scan (borrowed), or NULL where there is none newer.  Returns
- * 1 when done, 0 when not, -errno where the record could not be completed
- * (the act itself goes on to its end all the same).
+ * Goes on: 1 when done, 0 when not.  Where the record could not be completed it
+ * is done all the same, and *err says so.  It looks by itself, by scans of its own that read
+ * no more than membership needs.
  */
-int act_step(struct act *a, const struct table *now, uint64_t boot_ns, struct err *err);
+int act_step(struct act *a, uint64_t boot_ns, struct err *err);
+
+/* Waits between the steps, to the end.  0, with *err as act_step. */
+int act_run(struct act *a, struct err *err);
+
+/* Readable when something of it ended: for epoll.  -1: none. */
+int act_fd(const struct act *a);
 
 /* When act_step wants to be called at the latest, CLOCK_BOOTTIME ns. */
 uint64_t act_wakes_at(const struct act *a);

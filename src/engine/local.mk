@@ -1,6 +1,8 @@
 noinst_LIBRARIES += libengine.a
 libengine_a_CPPFLAGS = $(AM_CPPFLAGS)
 libengine_a_SOURCES = \
+	%D%/act.h \
+	%D%/explain.c %D%/explain.h \
 	%D%/look.c %D%/look.h \
 	%D%/plan.c %D%/plan.h \
 	%D%/scanner.c %D%/scanner.h

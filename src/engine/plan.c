@@ -73,6 +73,12 @@ static bool member(const struct planner *pl, const struct process *p)
 	return pl->run ? run_is_member(p) || (pl->aim->possible && p->evidence) : true;
 }
 
+/* What the operator named to make the run of, whether it may be a member or not. */
+static bool named(const struct planner *pl, const struct process *p)
+{
+	return pl->run && selector_matches(&pl->run->chosen, p);
+}
+
 /* Whether p is in the unit that is aimed at. */
 static bool in_unit(const struct planner *pl, const struct process *p)
 {
@@ -80,12 +86,15 @@ static bool in_unit(const struct planner *pl, const struct process *p)
 	case SCOPE_PROCESS:
 		return listed(pl->aim->ids, pl->aim->n_ids, p->id);
 	case SCOPE_GROUP:
-	case SCOPE_MEMBERS:
 		return p->pgid == pl->out->number;
+	case SCOPE_MEMBERS:
+		if (pl->out->number)
+			return p->pgid == pl->out->number;
+		return pl->run && (member(pl, p) || named(pl, p));
 	case SCOPE_SESSION:
 		return p->sid == pl->out->number;
 	case SCOPE_RUN:
-		return pl->run && member(pl, p);
+		return pl->run && (member(pl, p) || named(pl, p));
 	}
 	return false;
 }
@@ -118,15 +127,22 @@ static void refuse(struct plan *out, pid_t pid, const char *why)
 		snprintf(out->refused, sizeof(out->refused), "%d %s", pid, why);
 }
 
+static bool chosen_is_system(const struct selector *s)
+{
+	return (s->kind == SELECT_GROUP || s->kind == SELECT_SESSION) && s->number <= 1;
+}
+
 static void check_refusals(struct planner *pl)
 {
 	struct plan *out = pl->out;
 	bool unit = out->scope == SCOPE_GROUP || out->scope == SCOPE_SESSION ||
 		    out->scope == SCOPE_MEMBERS;
 
-	if (unit && out->number <= 1)
+	if (unit && out->number <= 1 && !(out->scope == SCOPE_MEMBERS && pl->run))
 		snprintf(out->refused, sizeof(out->refused), "%s %d is the system's own",
 			 out->scope == SCOPE_SESSION ? "session" : "group", out->number);
+	if (pl->run && out->number == 0 && chosen_is_system(&pl->run->chosen))
+		snprintf(out->refused, sizeof(out->refused), "%s is the system's own", pl->run->id);
 	for (size_t i = 0; i < out->hit.n; i++) {
 		const struct process *p = table_find(pl->t, out->hit.v[i].id);
 
@@ -135,7 +151,7 @@ static void check_refusals(struct planner *pl)
 		else if (process_is_kthread(p))
 			refuse(out, p->id.pid, "is a kernel thread");
 	}
-	if (out->own.n && out->scope != SCOPE_MEMBERS && out->scope != SCOPE_RUN) {
+	if (out->own.n && out->scope != SCOPE_MEMBERS) {
 		struct identity own = out->own.v[0].id;
 		bool self = identity_same(own, pl->t->host.self);
 
@@ -177,7 +193,7 @@ static void check_confirmation(struct planner *pl)
 				 "they belong to more than one user");
 		}
 	}
-	if (out->scope == SCOPE_MEMBERS && out->hit.n)
+	if (out->scope == SCOPE_MEMBERS && out->number && out->hit.n)
 		out->confirm = true;
 }
 
@@ -190,15 +206,17 @@ int plan_make(const struct table *t, const struct run *run, const struct aim *ai
 	memset(out, 0, sizeof(*out));
 	out->scope = aim->scope;
 	out->signal = aim->signal;
-	if (!first && aim->scope != SCOPE_RUN) {
+	out->possible = aim->possible;
+	out->number = aim->number;
+	if (!first && !aim->number && !run && aim->scope != SCOPE_PROCESS) {
 		snprintf(out->refused, sizeof(out->refused), "it has ended: nothing to signal");
 		return 0;
 	}
-	if (aim->scope == SCOPE_GROUP || aim->scope == SCOPE_MEMBERS)
+	if (!out->number && first && (aim->scope == SCOPE_GROUP || aim->scope == SCOPE_MEMBERS))
 		out->number = first->pgid;
-	else if (aim->scope == SCOPE_SESSION)
+	else if (!out->number && first && aim->scope == SCOPE_SESSION)
 		out->number = first->sid;
-	else if (aim->scope == SCOPE_PROCESS && aim->n_ids == 1)
+	else if (first && aim->scope == SCOPE_PROCESS && aim->n_ids == 1)
 		out->number = first->id.pid;
 	for (size_t i = 0; i < t->procs.n; i++)
 		if (place(&pl, &t->procs.v[i]) < 0) {

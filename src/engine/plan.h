@@ -17,7 +17,8 @@ enum scope {
 	SCOPE_GROUP,   /* the process group, in one act of the kernel */
 	SCOPE_SESSION, /* every process of a session, one by one */
 	SCOPE_RUN,     /* all certain and likely members of the run in view */
-	SCOPE_MEMBERS, /* those of a group that are members or were added, one by one */
+	SCOPE_MEMBERS, /* those of a group (no number: of the run) that are members or were added,
+	                * one by one; stray and its ancestors are spared, not a reason to refuse */
 };
 
 const char *scope_name(enum scope s); /* "process", "group", "session", "run", "members" */
@@ -31,7 +32,8 @@ struct plan_item {
 struct plan {
 	enum scope scope;
 	int signal;
-	pid_t number; /* PGID or SID; the PID of SCOPE_PROCESS with one target; 0 else */
+	pid_t number;  /* PGID or SID; the PID of SCOPE_PROCESS with one target; 0 else */
+	bool possible; /* possible members were asked for too */
 	struct {
 		struct plan_item *v;
 		size_t n, cap;
@@ -54,6 +56,7 @@ struct aim {
 	const struct identity *added; /* strangers that the operator added */
 	size_t n_added;
 	bool possible; /* possible members too (--include-possible) */
+	pid_t number;  /* PGID or SID; 0: that of ids[0] */
 };
 
 /* -ENOMEM, else 0; what may not be sent is plan.refused, no error. */

@@ -128,7 +128,7 @@ static int add_process(void *ctx, struct process *p, const char *comm, struct er
 	if (same && !dead_leader) {
 		now.have = old->have;
 		p->tty_closed = old->tty_closed;
-	} else {
+	} else if (s->options.details) {
 		int r = details_read(&s->details, p, comm, s->options.details);
 
 		if (r == -ESRCH) {

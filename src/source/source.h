@@ -18,7 +18,7 @@
 struct source; /* opaque */
 
 struct source_options {
-	unsigned details;           /* detail_bits wanted of every process */
+	unsigned details;           /* detail_bits wanted of every process; 0: only its stat */
 	unsigned candidate_details; /* and of those for which lineage_candidate() holds */
 	size_t cmdline_keep;        /* bytes kept of a longer command line, head and tail; 0: all */
 	bool unmask;

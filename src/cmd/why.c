@@ -1,0 +1,100 @@
+#include "cmd/cmd.h"
+
+#include "engine/explain.h"
+#include "engine/look.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Everything that is known of it, also what no list needs. */
+static int complete(struct look *look, struct process *p, struct err *err)
+{
+	struct detail *d;
+	int r = source_detail(look->source, p->id, DETAIL_ALL, &d, err);
+
+	if (r < 0)
+		return r;
+	detail_unref(p->detail);
+	p->detail = d;
+	return 0;
+}
+
+static int print_one(struct look *look, const struct process *p, struct err *err)
+{
+	struct explanation e;
+	int columns = cmd_columns();
+	int r = explain_process(&look->tracker, p, !cmd_is_utf8(), &e, err);
+
+	for (size_t i = 0; i < e.n; i++) {
+		printf("%-11s", e.v[i].label);
+		cmd_print_safe(stdout, e.v[i].text, strlen(e.v[i].text),
+			       columns > 20 ? columns - 11 : columns);
+		putchar('\n');
+	}
+	explanation_clear(&e);
+	return r;
+}
+
+static int explain(struct look *look, const struct selector *target, struct err *err)
+{
+	struct table *t = look->tracker.now;
+	struct process *self = table_find(t, t->host.self);
+	size_t n = 0;
+	int r = 0;
+
+	if (self)
+		complete(look, self, NULL); /* to compare namespaces with */
+	for (size_t i = 0; !r && i < t->procs.n; i++) {
+		struct process *p = &t->procs.v[i];
+
+		if (target->kind == SELECT_NONE ? !p->suspect : !selector_matches(target, p))
+			continue;
+		if (complete(look, p, NULL) < 0) /* it ended meanwhile: as it was */
+			p->detail = p->detail ? p->detail : detail_new();
+		if (n++)
+			putchar('\n');
+		r = print_one(look, p, err);
+	}
+	if (!r && !n && target->kind == SELECT_NONE)
+		printf("no suspects: name a TARGET to have it explained\n");
+	else if (!r && !n)
+		r = err_set(err, ESRCH, "nothing alive matches: see stray list");
+	return r;
+}
+
+static int run(const struct cmd *cmd, int argc, char **argv)
+{
+	struct cmd_common common;
+	struct selector target = {0};
+	struct source_options o;
+	struct look look = {0};
+	struct err err = {0};
+	int rest, r = 0;
+	enum parsed parsed = cmd_parse(cmd, argc, argv, &common, NULL, NULL, &rest);
+
+	if (parsed != PARSED_RUN)
+		return parsed == PARSED_DONE ? STATUS_OK : STATUS_TROUBLE;
+	if (argc - rest > 1)
+		return cmd_troublef("why: one TARGET at most: see stray why --help");
+	if (argc > rest)
+		r = selector_parse(argv[rest], &target, &err);
+	if (!r)
+		r = cmd_source_options(&common, &target, &o, &err);
+	if (!r)
+		r = look_open(&look, &o, &err);
+	if (!r)
+		r = look_again(&look, &err);
+	if (!r)
+		r = explain(&look, &target, &err);
+	look_close(&look);
+	selector_free(&target);
+	return r < 0 ? cmd_trouble(&err) : STATUS_OK;
+}
+
+const struct cmd cmd_why = {
+	.name = "why",
+	.args = "[TARGET]",
+	.summary = "what a process is: origin, lineage, evidence, what it holds and can reach",
+	.example = "stray why 4131",
+	.run = run,
+};
