@@ -186,6 +186,7 @@ sub say_result {
 my ($wrong, $exit) = run();
 my ($results, $planned, $skip_all) = parse();
 my $failed = grep { $_->[0] eq 'FAIL' } @$results;
+my $skipped = grep { $_->[0] eq 'SKIP' } @$results;
 
 if (!@$wrong) {
 	if ($exit == $exit_skip && !@$results) {
@@ -197,7 +198,8 @@ if (!@$wrong) {
 		push @$results, ['SKIP', $skip_all];
 	} else {
 		my $ran = @$results;
-		push @$wrong, "the program ended with status $exit" if $exit && !$failed;
+		push @$wrong, "the program ended with status $exit"
+			if $exit && !$failed && !($exit == $exit_skip && $skipped == $ran);
 		push @$wrong, 'the program made no plan' if !$planned;
 		push @$wrong, "the program planned $planned tests and ran $ran"
 			if $planned && $planned != $ran;

@@ -23,7 +23,7 @@ case_of() {
 	fi
 }
 
-echo 1..12
+echo 1..14
 case_of "a script's results are counted one by one" "PASS one
 FAIL two
 SKIP three: no tool" <<'EOS'
@@ -64,6 +64,13 @@ printf '1..1\nok 1 - one\n'; setsid sleep 60 &
 EOS
 case_of "a program may skip itself by status 77" "SKIP no tmux" <<'EOS'
 echo no tmux; exit 77
+EOS
+case_of "status 77 is fine where every test was skipped" "SKIP one: no tmux" <<'EOS'
+printf '1..1\nok 1 - one # SKIP no tmux\n'; exit 77
+EOS
+case_of "status 77 after a test that ran fails" "PASS one
+FAIL the program ended with status 77" <<'EOS'
+printf '1..1\nok 1 - one\n'; exit 77
 EOS
 case_of "a program may skip itself by an empty plan" "SKIP no tmux" <<'EOS'
 echo '1..0 # SKIP no tmux'
