@@ -20,7 +20,11 @@
 #include <stdio.h>
 
 #define JSON_READ_ELEMENT_MAX (64u << 20) /* bytes of one member or element */
-#define JSON_READ_DEPTH_MAX 64
+/* Values in one member or element: jansson takes some 100 bytes for each. */
+#define JSON_READ_VALUES_MAX (1u << 20)
+#define JSON_READ_DEPTH_MAX 64     /* with the top-level object */
+#define JSON_READ_MEMBERS_MAX 1024 /* at the top */
+#define JSON_READ_NAME_MAX 1024    /* bytes of a name there, as written */
 
 /*
  * Called for each top-level member in file order, or, where the member's name
@@ -33,8 +37,9 @@ typedef int json_read_fn(void *ctx, const char *key, size_t index, const json_t 
 
 /*
  * Reads exactly one JSON object from in, then only white space to EOF.
- * Errors name the place: "NAME: byte N: why".  -EINVAL for bad JSON,
- * -EFBIG for a member that is too large, else -errno.
+ * Errors name the place: "NAME: byte N: why", counted from 0, and never quote
+ * the file.  -EINVAL for bad JSON, -EFBIG for a member that is too large or one
+ * member too many, else -errno.  What came before an error has been handed over.
  */
 int json_read_stream(FILE *in, const char *name, const char *stream_key, json_read_fn *fn,
 		     void *ctx, struct err *err);
@@ -49,9 +54,10 @@ int json_get_int(const json_t *o, const char *key, int64_t min, int64_t max, int
 /* Also takes a string of decimal digits, as jw_uint writes above 2^53. */
 int json_get_uint(const json_t *o, const char *key, uint64_t *out, bool *known, struct err *err);
 int json_get_bool(const json_t *o, const char *key, bool *out, bool *known, struct err *err);
-/* *out borrowed from o */
+/* *out borrowed from o; -EINVAL also for a text with a NUL in it. */
 int json_get_str(const json_t *o, const char *key, const char **out, struct err *err);
-/* Text and its *_b64 sibling: the exact bytes.  out stays unknown for null. */
+/* Text and its *_b64 sibling: the exact bytes, which replace what out held.
+ * For null out stays as it is: unknown, if it was. */
 int json_get_bytes(const json_t *o, const char *key, struct bytes *out, struct err *err);
 /* base64 (RFC 4648, padded) to bytes; -EINVAL where it is none. */
 int json_unbase64(const char *text, struct bytes *out, struct err *err);

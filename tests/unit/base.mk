@@ -1,4 +1,4 @@
-UNIT_BASE = test_clock test_json_write test_mask test_text
+UNIT_BASE = test_clock test_json_read test_json_write test_mask test_text
 check_PROGRAMS += $(UNIT_BASE)
 TESTS += $(UNIT_BASE)
 
@@ -17,3 +17,7 @@ test_json_write_LDADD = libbase.a $(JANSSON_LIBS) $(UNIT_LIBADD)
 test_mask_SOURCES = %D%/test_mask.c
 test_mask_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_mask_LDADD = libbase.a $(UNIT_LIBADD) -lm
+
+test_json_read_SOURCES = %D%/test_json_read.c
+test_json_read_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_json_read_LDADD = libbase.a $(JANSSON_LIBS) $(UNIT_LIBADD)
