@@ -88,19 +88,10 @@ unsigned diff_process(const struct process *before, const struct process *after)
 	return fields;
 }
 
-static int by_identity(const void *a, const void *b)
-{
-	const struct identity *x = a, *y = b;
-
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	return (x->start > y->start) - (x->start < y->start);
-}
-
 static bool is_member(const struct work *w, const struct process *p)
 {
 	return !w->members ||
-	       bsearch(&p->id, w->members, w->n_members, sizeof(*w->members), by_identity);
+	       bsearch(&p->id, w->members, w->n_members, sizeof(*w->members), identity_order);
 }
 
 static bool is_taker(const struct diff *d, const struct process *p)
@@ -238,7 +229,7 @@ static int by_work(const void *a, const void *b)
 	r = known_x ? compare_work(x, y) : 0;
 	if (!r)
 		r = (x->id.start > y->id.start) - (x->id.start < y->id.start);
-	return r ? r : by_identity(&x->id, &y->id);
+	return r ? r : identity_order(&x->id, &y->id);
 }
 
 static int by_pid(const void *a, const void *b)
@@ -246,14 +237,14 @@ static int by_pid(const void *a, const void *b)
 	const struct process *x = *(const struct process *const *)a;
 	const struct process *y = *(const struct process *const *)b;
 
-	return by_identity(&x->id, &y->id);
+	return identity_order(&x->id, &y->id);
 }
 
 static int by_before(const void *a, const void *b)
 {
 	const struct diff_pair *x = a, *y = b;
 
-	return by_identity(&x->before->id, &y->before->id);
+	return identity_order(&x->before->id, &y->before->id);
 }
 
 static void sort(struct diff_list *list, int (*order)(const void *, const void *))
@@ -321,7 +312,7 @@ static bool copy_members(struct work *w, const struct diff_options *options)
 		return false;
 	w->n_members = options->n_members;
 	memcpy(w->members, options->members, size);
-	qsort(w->members, w->n_members, sizeof(*w->members), by_identity);
+	qsort(w->members, w->n_members, sizeof(*w->members), identity_order);
 	w->out->restricted = true;
 	return true;
 }

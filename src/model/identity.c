@@ -1,5 +1,14 @@
 #include "model/identity.h"
 
+int identity_order(const void *a, const void *b)
+{
+	const struct identity *x = a, *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return (x->start > y->start) - (x->start < y->start);
+}
+
 const char *known_name(enum known k)
 {
 	switch (k) {

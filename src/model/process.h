@@ -60,7 +60,7 @@ struct detail {
 
 	struct bytes comm;
 	struct bytes cmdline; /* masked arguments, each ended by NUL; kthreads, zombies: none */
-	size_t cmdline_total; /* bytes it has in the kernel: more than cmdline.len if cut */
+	size_t cmdline_total; /* bytes it had before it was cut: more than cmdline.len if it was */
 	struct bytes cgroup;  /* the path that tells most; see origin.h */
 	bool cgroup_v2;
 	struct bytes exe; /* without " (deleted)" */

@@ -1,6 +1,28 @@
 #include "model/table.h"
 
+#include "base/clock.h"
+
 #include <stdio.h>
+
+const char *source_kind_name(int kind)
+{
+	static const char *const names[SOURCE_COUNT] = {"proc", "replay", "netlink", "bpf"};
+
+	return kind >= 0 && kind < SOURCE_COUNT ? names[kind] : "?";
+}
+
+bool host_started_wall_ns(const struct host *h, uint64_t start_ticks, uint64_t *wall_ns)
+{
+	uint64_t ticks = h->ticks_per_second > 0 ? (uint64_t)h->ticks_per_second : 0;
+	uint64_t boot_wall_ns = h->wall_ns - h->boot_ns;
+
+	if (!ticks || h->wall_ns < h->boot_ns ||
+	    start_ticks / ticks >= (UINT64_MAX - boot_wall_ns) / CLOCK_NS_PER_S)
+		return false;
+	*wall_ns = boot_wall_ns + start_ticks / ticks * CLOCK_NS_PER_S +
+		   start_ticks % ticks * CLOCK_NS_PER_S / ticks;
+	return true;
+}
 
 struct table *table_new(void)
 {
@@ -165,4 +187,32 @@ bool tty_name(uint32_t nr, char out[static 32])
 	else
 		return false;
 	return true;
+}
+
+/* Whether name is what tty_name() writes for that number. */
+static bool is_tty(const char *name, unsigned major, unsigned minor, uint32_t *tty_nr)
+{
+	char again[32];
+
+	*tty_nr = (minor & 0xff) | (major & 0xfff) << 8 | (minor & 0xfff00) << 12;
+	return tty_name(*tty_nr, again) && strcmp(again, name) == 0;
+}
+
+bool tty_number(const char *name, uint32_t *tty_nr)
+{
+	unsigned major, minor;
+
+	if (sscanf(name, "pts/%7u", &minor) == 1)
+		return is_tty(name, 136, minor, tty_nr);
+	if (sscanf(name, "ttyAMA%7u", &minor) == 1)
+		return is_tty(name, 204, minor + 64, tty_nr);
+	if (sscanf(name, "ttyS%7u", &minor) == 1)
+		return is_tty(name, 4, minor + 64, tty_nr);
+	if (sscanf(name, "tty%7u", &minor) == 1)
+		return is_tty(name, 4, minor, tty_nr);
+	if (sscanf(name, "hvc%7u", &minor) == 1)
+		return is_tty(name, 229, minor, tty_nr);
+	if (sscanf(name, "%7u:%7u", &major, &minor) == 2)
+		return is_tty(name, major, minor, tty_nr);
+	return is_tty(name, 5, 1, tty_nr); /* "console" */
 }

@@ -42,7 +42,8 @@ struct host {
 	VEC(struct login) logins;
 };
 
-enum source_kind { SOURCE_PROC, SOURCE_REPLAY, SOURCE_NETLINK, SOURCE_BPF };
+enum source_kind { SOURCE_PROC, SOURCE_REPLAY, SOURCE_NETLINK, SOURCE_BPF, SOURCE_COUNT };
+const char *source_kind_name(int kind); /* "proc", ... as in snapshots; "?" beyond the last */
 
 /* What the answer does not cover (1-words: coverage). */
 struct coverage {
@@ -61,6 +62,10 @@ struct table {
 	struct coverage coverage;
 	VEC(struct process) procs; /* sorted by pid, unique */
 };
+
+/* The wall clock when a process started, by the clocks of the scan: ticks since
+ * boot to ns since 1970.  false where they cannot tell. */
+bool host_started_wall_ns(const struct host *h, uint64_t start_ticks, uint64_t *wall_ns);
 
 struct table *table_new(void); /* NULL when out of memory */
 void table_free(struct table *t);
@@ -87,5 +92,8 @@ void table_count_coverage(struct table *t);
 /* "pts/3", "tty1", "ttyS0" of a kernel tty number (major 136-143: pts;
  * Documentation/admin-guide/devices.txt); false where it has no name we know. */
 bool tty_name(uint32_t tty_nr, char out[static 32]);
+
+/* The number of what tty_name() wrote; false where it is no such name. */
+bool tty_number(const char *name, uint32_t *tty_nr);
 
 #endif

@@ -139,6 +139,7 @@ static int read_cmdline(struct details_reader *r, int dir, struct detail *d)
 	}
 	if (mask_args(r->buf, (size_t)n, &d->cmdline, NULL) < 0)
 		return -ENOMEM;
+	d->cmdline_total = d->cmdline.len; /* what is masked is not thereby cut */
 	if (r->options->cmdline_keep && d->cmdline.len > r->options->cmdline_keep + 16) {
 		char *shorter;
 

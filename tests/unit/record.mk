@@ -3,21 +3,28 @@
 check_LIBRARIES += libtables.a
 libtables_a_CPPFLAGS = $(UNIT_CPPFLAGS)
 libtables_a_SOURCES = \
+	%D%/parsed.c %D%/parsed.h \
 	%D%/scratch.c %D%/scratch.h \
 	%D%/tables.c %D%/tables.h
 
-UNIT_RECORD = test_diff test_outfile test_statedir
+UNIT_RECORD_LIBS = libtables.a librecord.a libmodel.a libbase.a \
+	$(JANSSON_LIBS) $(SODIUM_LIBS) $(UNIT_LIBADD) -lm
+UNIT_RECORD = test_diff test_outfile test_snapshot test_statedir
 check_PROGRAMS += $(UNIT_RECORD)
 TESTS += $(UNIT_RECORD)
 
 test_diff_SOURCES = %D%/test_diff.c
 test_diff_CPPFLAGS = $(UNIT_CPPFLAGS)
-test_diff_LDADD = libtables.a libmodel.a libbase.a $(UNIT_LIBADD)
+test_diff_LDADD = $(UNIT_RECORD_LIBS)
 
 test_outfile_SOURCES = %D%/test_outfile.c
 test_outfile_CPPFLAGS = $(UNIT_CPPFLAGS)
-test_outfile_LDADD = libtables.a librecord.a libmodel.a libbase.a $(UNIT_LIBADD)
+test_outfile_LDADD = $(UNIT_RECORD_LIBS)
+
+test_snapshot_SOURCES = %D%/test_snapshot.c
+test_snapshot_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_snapshot_LDADD = $(UNIT_RECORD_LIBS)
 
 test_statedir_SOURCES = %D%/test_statedir.c
 test_statedir_CPPFLAGS = $(UNIT_CPPFLAGS)
-test_statedir_LDADD = libtables.a librecord.a libmodel.a libbase.a $(UNIT_LIBADD)
+test_statedir_LDADD = $(UNIT_RECORD_LIBS)

@@ -60,7 +60,7 @@ bool scratch_small_fs(void **state, size_t bytes)
 
 	snprintf(options, sizeof(options), "size=%zu,mode=0700", bytes);
 	return geteuid() == 0 && unshare(CLONE_NEWNS) == 0 &&
-	       mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 && mkdir(dir, 0700) == 0 &&
+	       mount("none", "/", "none", MS_REC | MS_PRIVATE, "") == 0 && mkdir(dir, 0700) == 0 &&
 	       mount("tmpfs", dir, "tmpfs", 0, options) == 0;
 }
 

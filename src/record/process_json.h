@@ -1,0 +1,56 @@
+/*
+ * The one writer of a process as JSON (3-formats.md): snapshots, lists, whys,
+ * diffs and records all have theirs from here.
+ *
+ * Null is "not known", never a default.  Text that is not valid UTF-8 has its
+ * exact bytes in a *_b64 sibling.  Command lines are masked by the source;
+ * of the environment only names are written.
+ *
+ * Beyond the members that 3-formats.md names:
+ *   args_cut, args_bytes   only where the arguments were cut: true, and how
+ *                          many bytes they have
+ *   cgroup_v2              whether cgroup is a path of the unified hierarchy
+ *   audit_session, login_uid  -1: unset, as the kernel has it
+ *   env_credentials        names of the environment that tell of a credential
+ *   tty_closed             true, where its controlling terminal is gone
+ *   sig_pending, sig_blocked, sig_ignored, sig_caught, tracer,
+ *   wchan, namespaces, stdio  where those details were read
+ */
+#ifndef STRAY_RECORD_PROCESS_JSON_H
+#define STRAY_RECORD_PROCESS_JSON_H
+
+#include "base/err.h"
+#include "base/json_write.h"
+#include "model/run.h"
+#include "model/table.h"
+
+struct process_json_options {
+	/* For started_at; NULL: null.  Borrowed, as all here. */
+	const struct host *host;
+	/* The run in view: adds flags, evidence, classes and original_ppid. */
+	const struct run *run;
+	/* The recorded run whose members get run_id. */
+	const char *run_id;
+	/* Adds suspect and explained: the reasons, by name. */
+	bool suspects;
+};
+
+/* options may be NULL.  0 or -ENOMEM (then nothing was written). */
+int process_json(struct jw *j, const char *key, const struct process *p,
+		 const struct process_json_options *options, struct err *err);
+
+/*
+ * Single members, as a process object has them: key, and b64_key where one
+ * is called for; null where not known.
+ */
+void process_json_args(struct jw *j, const char *key, const char *b64_key,
+		       const struct bytes *args);
+void process_json_tty(struct jw *j, const char *key, uint32_t tty_nr); /* none: null */
+void process_json_state(struct jw *j, const char *key, char state);
+void process_json_pid(struct jw *j, const char *key, pid_t pid); /* below 0: null */
+void process_json_uid(struct jw *j, const char *key, uid_t uid); /* (uid_t)-1: null */
+
+/* {"pid":4131,"start_ticks":881234} */
+void process_json_identity(struct jw *j, const char *key, struct identity id);
+
+#endif
