@@ -13,6 +13,7 @@ libbase_a_SOURCES = \
 	%D%/mask_program.c \
 	%D%/mask_shape.c \
 	%D%/mask_value.c \
+	%D%/proc_stat.c %D%/proc_stat.h \
 	%D%/text.c %D%/text.h \
 	%D%/vec.h \
 	%D%/width_table.c %D%/width_table.h

@@ -6,7 +6,6 @@ libcontain_a_SOURCES = \
 	%D%/freeze.c %D%/freeze.h \
 	%D%/ladder.c %D%/ladder.h \
 	%D%/pidfd.c %D%/pidfd.h \
-	%D%/proc_stat.c %D%/proc_stat.h \
 	%D%/signal.c %D%/signal.h \
 	%D%/stop.c %D%/stop.h \
 	%D%/target.c %D%/target.h

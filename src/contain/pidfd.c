@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "contain/proc_stat.h"
+#include "base/proc_stat.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 #include "contain/signal.h"
 
-#include "contain/proc_stat.h"
+#include "base/proc_stat.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 #include "contain/stop.h"
 
 #include "base/clock.h"
-#include "contain/proc_stat.h"
+#include "base/proc_stat.h"
 
 #include <errno.h>
 #include <signal.h>

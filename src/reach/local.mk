@@ -1,4 +1,6 @@
 noinst_LIBRARIES += libreach.a
 libreach_a_CPPFLAGS = $(AM_CPPFLAGS)
 libreach_a_SOURCES = \
-	%D%/reach.c
+	%D%/diag.c %D%/diag.h \
+	%D%/reach.c %D%/reach.h \
+	%D%/sock.c %D%/sock.h

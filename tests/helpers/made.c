@@ -1,6 +1,7 @@
 #include "made.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +14,7 @@
 
 #include <cmocka.h>
 
+#define NOBODY 65534
 #define CANNOT 77 /* mkproc's exit status, see mkproc.h */
 
 bool made_try(struct made *m, const char *const *argv)
@@ -58,8 +60,10 @@ bool made_try(struct made *m, const char *const *argv)
 
 void made_start(struct made *m, const char *const *argv)
 {
-	if (!made_try(m, argv))
-		skip();
+	if (made_try(m, argv))
+		return;
+	print_message("mkproc cannot make: %s\n", argv[0]);
+	skip();
 }
 
 pid_t made_pid(const struct made *m, const char *name, int i)
@@ -126,4 +130,26 @@ unsigned long long made_start_ticks(pid_t pid)
 	char state;
 
 	return read_stat(pid, &state, &start) < 0 ? 0 : start;
+}
+
+int as_nobody(int (*f)(void *ctx), void *ctx)
+{
+	int status;
+	pid_t pid;
+
+	if (geteuid() != 0) {
+		print_message("only root can become another user\n");
+		skip();
+	}
+	pid = fork();
+	if (pid == 0) {
+		alarm(30);
+		if (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
+		    setresuid(NOBODY, NOBODY, NOBODY) < 0)
+			_exit(99);
+		_exit(f(ctx));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
 }

@@ -39,6 +39,10 @@ char made_state(pid_t pid);
 bool made_becomes(pid_t pid, char state);
 unsigned long long made_start_ticks(pid_t pid);
 
+/* Runs f in a child as uid 65534; its return is the child's exit status.  Skips the test where
+ * that cannot be. */
+int as_nobody(int (*f)(void *ctx), void *ctx);
+
 #define MADE(m, ...) made_start(m, (const char *const[]){__VA_ARGS__, NULL})
 
 #endif

@@ -648,8 +648,9 @@ static socklen_t parse_address(const char *text, struct sockaddr_storage *sa)
 
 static void tcp(char **arg)
 {
-	struct sockaddr_storage sa;
+	struct sockaddr_storage sa, from;
 	socklen_t len = parse_address(arg[0] ? arg[0] : "127.0.0.1", &sa);
+	bool bound = arg[0] && arg[1] && parse_address(arg[1], &from);
 	int fd = socket(sa.ss_family, SOCK_STREAM, 0);
 
 	if (fd < 0 || bind(fd, (struct sockaddr *)&sa, len) < 0 || listen(fd, 1) < 0 ||
@@ -665,7 +666,8 @@ static void tcp(char **arg)
 	close(fd);
 	if (mk_fork() == 0) {
 		fd = socket(sa.ss_family, SOCK_STREAM, 0);
-		if (connect(fd, (struct sockaddr *)&sa, len) < 0)
+		if ((bound && bind(fd, (struct sockaddr *)&from, len) < 0) ||
+		    connect(fd, (struct sockaddr *)&sa, len) < 0)
 			mk_cannot();
 		mk_report("client");
 		mk_pause();
@@ -733,7 +735,7 @@ const struct shape mk_shapes[] = {
 	 pty_leader_gone, false},
 	{"many", "[N]", "N (100) times idle: clone(CLONE_VM)", many, false},
 	{"named", "HEX [HEX...]", "child: exec'd with that comm and those arguments", named, false},
-	{"tcp", "[ADDRESS]", "server, client: connected (127.0.0.1); port: the server's", tcp,
+	{"tcp", "[TO [FROM]]", "server, client: connected (127.0.0.1); port: the server's", tcp,
 	 false},
 	{"subreaper", "", "reaper, mid (gone), orphan: adopted by reaper", subreaper, false},
 	{0},

@@ -6,7 +6,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,12 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-#define NOBODY 65534
 #define ENVIRON_MAX (1u << 20)
 
 static char mark[64];
@@ -72,24 +69,4 @@ int marked_members(void *ctx, struct identity_list *out, struct err *err)
 	}
 	closedir(dir);
 	return 0;
-}
-
-int as_nobody(int (*f)(void *ctx), void *ctx)
-{
-	int status;
-	pid_t pid;
-
-	if (geteuid() != 0)
-		skip();
-	pid = fork();
-	if (pid == 0) {
-		alarm(30);
-		if (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
-		    setresuid(NOBODY, NOBODY, NOBODY) < 0)
-			_exit(99);
-		_exit(f(ctx));
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFEXITED(status));
-	return WEXITSTATUS(status);
 }

@@ -14,8 +14,4 @@ void mark_new(void);
  * (struct made *). */
 int marked_members(void *ctx, struct identity_list *out, struct err *err);
 
-/* Runs f in a child as uid 65534; its return is the child's exit status.  Skips the test where
- * that cannot be. */
-int as_nobody(int (*f)(void *ctx), void *ctx);
-
 #endif

@@ -1,0 +1,7 @@
+UNIT_REACH = test_reach
+check_PROGRAMS += $(UNIT_REACH)
+TESTS += $(UNIT_REACH)
+
+test_reach_SOURCES = %D%/test_reach.c
+test_reach_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_reach_LDADD = libmade.a libreach.a libmodel.a libbase.a $(UNIT_LIBADD) -lm

@@ -103,6 +103,13 @@ static void a_path_is_found_in_proc_cgroup(void **state)
 	}
 }
 
+static void __attribute__((noreturn)) skip_for(const char *why)
+{
+	print_message("%s\n", why);
+	skip();
+	abort();
+}
+
 /* A cgroup for one test.  A janitor removes it if the test does not come to its end. */
 struct cg {
 	char path[PATH_MAX], dir[2 * PATH_MAX];
@@ -145,17 +152,17 @@ static void cg_make(struct cg *c, const char *controller)
 	int line[2];
 
 	if (cgroup_path_of(getpid(), controller, own, sizeof(own), NULL) < 0)
-		skip();
+		skip_for("no such cgroup hierarchy");
 	assert_true(file_read_all_at(AT_FDCWD, "/proc/self/mountinfo", 1 << 20, &info) > 0);
 	if (cgroup_find_mount(info, controller, &m) < 0 || strcmp(m.root, "/") != 0)
-		skip();
+		skip_for("no such cgroup hierarchy is mounted whole");
 	snprintf(c->path, sizeof(c->path), "%.3000s/stray-test-%d-%d", strcmp(own, "/") ? own : "",
 		 getpid(), ++count);
 	snprintf(c->dir, sizeof(c->dir), "%s%s", m.point, c->path);
 	c->thaw_file = controller ? "freezer.state" : "cgroup.freeze";
 	c->thaw_text = controller ? "THAWED" : "0";
 	if (mkdir(c->dir, 0755) < 0)
-		skip();
+		skip_for("cannot make a cgroup");
 	assert_int_equal(pipe2(line, O_CLOEXEC | O_NONBLOCK), 0);
 	c->janitor = fork();
 	if (c->janitor == 0) {
@@ -240,7 +247,7 @@ static void a_cgroup_is_killed_as_one_also_when_frozen(void **state)
 		cg_put(&c, (pid_t)m.line[i].number);
 	assert_int_equal(freeze_cgroup(c.path, in_ms(3000), NULL), 0);
 	if (cgroup_kill(c.path, NULL) == -ENOENT)
-		skip(); /* before Linux 5.14 */
+		skip_for("no cgroup.kill: before Linux 5.14");
 	for (int i = 0; i < m.n; i++)
 		assert_true(made_becomes((pid_t)m.line[i].number, 0));
 	assert_int_equal(cgroup_wait_event(c.path, "populated", false, in_ms(3000), NULL), 0);
@@ -296,7 +303,7 @@ static void a_cgroup_that_holds_us_or_all_is_refused(void **state)
 
 	(void)state;
 	if (cgroup_path_of(getpid(), NULL, own, sizeof(own), NULL) < 0)
-		skip();
+		skip_for("no cgroup v2");
 	for (int i = 0; i < 2; i++) {
 		struct err err = {0};
 
@@ -319,7 +326,7 @@ static void paths_that_lead_out_are_refused(void **state)
 
 	(void)state;
 	if (cgroup_path_of(getpid(), NULL, (char[PATH_MAX]){0}, PATH_MAX, NULL) < 0)
-		skip();
+		skip_for("no cgroup v2");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_int_equal(cgroup_open(cases[i].path, NULL, NULL), cases[i].r);
 }

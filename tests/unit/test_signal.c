@@ -1,5 +1,5 @@
 #include "base/clock.h"
-#include "contain/proc_stat.h"
+#include "base/proc_stat.h"
 #include "contain/stop.h"
 #include "tests/unit/act.h"
 

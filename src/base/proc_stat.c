@@ -1,4 +1,4 @@
-#include "contain/proc_stat.h"
+#include "base/proc_stat.h"
 
 #include "base/file.h"
 
@@ -28,10 +28,10 @@ static int parse(const char *text, struct proc_stat *out)
 	return 0;
 }
 
-static int read_path(const char *path, struct proc_stat *out)
+static int read_path(int dir, const char *path, struct proc_stat *out)
 {
 	char buf[STAT_MAX];
-	ssize_t n = file_read_at(AT_FDCWD, path, buf, sizeof(buf));
+	ssize_t n = file_read_at(dir, path, buf, sizeof(buf));
 
 	if (n == -ENOENT || n == -ESRCH || n == 0)
 		return -ESRCH;
@@ -43,7 +43,12 @@ int proc_stat_read(pid_t pid, struct proc_stat *out)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	return read_path(path, out);
+	return read_path(AT_FDCWD, path, out);
+}
+
+int proc_stat_read_at(int dir, struct proc_stat *out)
+{
+	return read_path(dir, "stat", out);
 }
 
 static bool halted(char state)
@@ -71,7 +76,7 @@ bool proc_stat_halted(pid_t pid)
 		if (e->d_name[0] == '.')
 			continue;
 		snprintf(path, sizeof(path), "/proc/%d/task/%.16s/stat", pid, e->d_name);
-		if (read_path(path, &st) == 0)
+		if (read_path(AT_FDCWD, path, &st) == 0)
 			all = halted(st.state);
 	}
 	closedir(dir);

@@ -1,11 +1,11 @@
 /*
- * The few fields of /proc/PID/stat that one about to signal must see now.
+ * The few fields of one process's stat that one about to act on it must see now.
  *
- * Sources read whole tables; this reads one process, at the moment of the act.
- * It never signals and knows no run.
+ * Sources read whole tables; this reads one process, at the moment of the act, so that an identity
+ * can be checked.  It knows no run and changes nothing.
  */
-#ifndef STRAY_CONTAIN_PROC_STAT_H
-#define STRAY_CONTAIN_PROC_STAT_H
+#ifndef STRAY_BASE_PROC_STAT_H
+#define STRAY_BASE_PROC_STAT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,6 +22,8 @@ struct proc_stat {
 /* proc_pid_stat(5), parsed from its last ')'.  0; -ESRCH: no such process (also where hidepid
  * hides it); -EPROTO: not of that form; else -errno. */
 int proc_stat_read(pid_t pid, struct proc_stat *out);
+/* As that, through a descriptor of the directory /proc/PID, which names one process for good. */
+int proc_stat_read_at(int dir, struct proc_stat *out);
 
 /*
  * Whether it runs no code of its own now: every thread is stopped, traced-stopped, dead, or in
