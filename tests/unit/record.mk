@@ -9,13 +9,17 @@ libtables_a_SOURCES = \
 
 UNIT_RECORD_LIBS = libtables.a librecord.a libmodel.a libbase.a \
 	$(JANSSON_LIBS) $(SODIUM_LIBS) $(UNIT_LIBADD) -lm
-UNIT_RECORD = test_diff test_outfile test_snapshot test_statedir
+UNIT_RECORD = test_diff test_diff_json test_outfile test_snapshot test_statedir
 check_PROGRAMS += $(UNIT_RECORD)
 TESTS += $(UNIT_RECORD)
 
 test_diff_SOURCES = %D%/test_diff.c
 test_diff_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_diff_LDADD = $(UNIT_RECORD_LIBS)
+
+test_diff_json_SOURCES = %D%/test_diff_json.c
+test_diff_json_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_diff_json_LDADD = $(UNIT_RECORD_LIBS)
 
 test_outfile_SOURCES = %D%/test_outfile.c
 test_outfile_CPPFLAGS = $(UNIT_CPPFLAGS)
