@@ -416,13 +416,23 @@ static void say_reach(struct writer *w)
 	int e = process_unread(w->p, DETAIL_ENVIRON);
 	const char *arrow = w->ascii ? "<->" : "⇄";
 
-	if (w->p->connections) {
+	if (!w->p->reach_known)
+		add(w, "connections not asked for");
+	else if (w->p->reach_error)
+		add(w, "connections not known (%s)",
+		    w->p->reach_error == EXDEV ? "another network namespace"
+					       : err_name(w->p->reach_error));
+	else if (!w->p->remote.data)
+		add(w, "no established TCP connection");
+	else
 		add(w, "TCP %s ", arrow);
+	if (w->p->remote.data)
 		add_bytes(w, &w->p->remote);
-		if (w->p->connections > 1)
-			add(w, " and %u more", w->p->connections - 1u);
-		end(w, "reaches");
-	}
+	if (w->p->remote.data && !w->p->connections)
+		add(w, " (within this host)");
+	if (w->p->connections > 1)
+		add(w, " and %u more to other hosts", w->p->connections - 1u);
+	end(w, "reaches");
 	if (!d)
 		return;
 	if (e) {

@@ -2,6 +2,7 @@ noinst_LIBRARIES += libengine.a
 libengine_a_CPPFLAGS = $(AM_CPPFLAGS)
 libengine_a_SOURCES = \
 	%D%/act.h \
+	%D%/contacts.c %D%/contacts.h \
 	%D%/explain.c %D%/explain.h \
 	%D%/look.c %D%/look.h \
 	%D%/plan.c %D%/plan.h \

@@ -21,5 +21,7 @@ int look_again(struct look *look, struct err *err)
 	struct table *scan;
 	int r = source_scan(look->source, &scan, err);
 
-	return r < 0 ? r : tracker_fold(&look->tracker, scan, err);
+	if (!r)
+		r = tracker_fold(&look->tracker, scan, err);
+	return r;
 }

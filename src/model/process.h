@@ -157,8 +157,12 @@ struct process {
 	bool survived;            /* a signal of ours that should have ended it */
 	bool tty_closed;          /* its controlling terminal is gone (source) */
 	uint32_t cpu_permille;    /* of one core since the last scan */
-	uint16_t connections;     /* established, to another host; see reach/ */
-	struct bytes remote;      /* owned: "198.51.100.9:443" of the first of them */
+	bool reach_known;         /* its connections were asked for */
+	uint8_t reach_error;      /* errno, where they could not be read */
+	uint64_t reach_scan;      /* the scan at which they last were */
+	uint16_t connections;     /* established, to other hosts */
+	struct bytes remote;      /* owned: "198.51.100.9:443" of the first of them, else of one
+				   * within this host; unknown: none */
 };
 
 struct detail *detail_new(void); /* refs 1; NULL when out of memory */

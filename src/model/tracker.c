@@ -64,6 +64,9 @@ static void carry_over(struct tracker *k, struct table *scan, struct process *p,
 	}
 	move_bytes(&p->remote, &was->remote);
 	p->connections = was->connections;
+	p->reach_known = was->reach_known;
+	p->reach_error = was->reach_error;
+	p->reach_scan = was->reach_scan;
 	p->parent_was = was->parent_was;
 	p->parent_known = was->parent_known;
 	p->reparented = was->reparented;
