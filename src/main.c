@@ -7,6 +7,7 @@
 
 static const struct cmd *const commands[] = {
 	&cmd_list,
+	&cmd_snap,
 	&cmd_why,
 };
 

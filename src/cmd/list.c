@@ -1,6 +1,8 @@
 #include "cmd/cmd.h"
 
 #include "base/clock.h"
+#include "cmd/list_json.h"
+#include "engine/contacts.h"
 #include "engine/look.h"
 #include "model/lineage.h"
 #include "model/suspect.h"
@@ -102,6 +104,8 @@ static void print_reasons(const struct process *p)
 	}
 	if (mux)
 		printf("%s%s", sep, mux);
+	if (p->remote.data)
+		printf(", connected to %s", p->remote.data);
 }
 
 static void print_process(const struct list *l, const struct tree_row *row, bool one_group)
@@ -158,7 +162,7 @@ static void print_head(const struct list *l, const struct tree *tree)
 		       k->now->procs.n);
 }
 
-static int print_text(struct list *l, struct err *err)
+static int print_tree(struct list *l, struct err *err)
 {
 	struct tree_options o = {.want = wanted, .rank = l->suspects ? rank : NULL, .ctx = l};
 	struct tree tree;
@@ -167,6 +171,11 @@ static int print_text(struct list *l, struct err *err)
 
 	if (r < 0)
 		return r;
+	if (l->common.json) {
+		r = list_json(stdout, &l->look.tracker, &tree, err);
+		tree_free(&tree);
+		return r;
+	}
 	print_head(l, &tree);
 	for (size_t i = 0; i < tree.rows.n; i++) {
 		const struct tree_row *row = &tree.rows.v[i];
@@ -190,7 +199,7 @@ static int list(struct list *l, const struct selector *target, struct err *err)
 
 	if (r < 0)
 		return r;
-	if (!l->common.json && target->kind == SELECT_NONE)
+	if (!l->common.json && !l->suspects && target->kind == SELECT_NONE)
 		o.details = DETAIL_COMM | DETAIL_CMDLINE | DETAIL_CWD;
 	r = look_open(&l->look, &o, err);
 	if (!r)
@@ -201,7 +210,9 @@ static int list(struct list *l, const struct selector *target, struct err *err)
 		if (!r)
 			r = tracker_set_run(&l->look.tracker, &l->run, err);
 	}
-	return r ? r : print_text(l, err);
+	if (!r)
+		r = contacts_read(&l->look.tracker, NULL, err);
+	return r ? r : print_tree(l, err);
 }
 
 static int run(const struct cmd *cmd, int argc, char **argv)

@@ -1,5 +1,7 @@
 #include "cmd/cmd.h"
 
+#include "cmd/why_json.h"
+#include "engine/contacts.h"
 #include "engine/explain.h"
 #include "engine/look.h"
 
@@ -35,7 +37,8 @@ static int print_one(struct look *look, const struct process *p, struct err *err
 	return r;
 }
 
-static int explain(struct look *look, const struct selector *target, struct err *err)
+/* j: NULL for text. */
+static int explain(struct look *look, const struct selector *target, struct jw *j, struct err *err)
 {
 	struct table *t = look->tracker.now;
 	struct process *self = table_find(t, t->host.self);
@@ -51,15 +54,38 @@ static int explain(struct look *look, const struct selector *target, struct err 
 			continue;
 		if (complete(look, p, NULL) < 0) /* it ended meanwhile: as it was */
 			p->detail = p->detail ? p->detail : detail_new();
-		if (n++)
+		r = contacts_read(&look->tracker, p, err);
+		if (n++ && !j)
 			putchar('\n');
-		r = print_one(look, p, err);
+		if (!r)
+			r = j ? why_json_item(j, &look->tracker, p, err) : print_one(look, p, err);
 	}
-	if (!r && !n && target->kind == SELECT_NONE)
+	if (!r && !n && target->kind == SELECT_NONE && !j)
 		printf("no suspects: name a TARGET to have it explained\n");
-	else if (!r && !n)
+	else if (!r && !n && target->kind != SELECT_NONE)
 		r = err_set(err, ESRCH, "nothing alive matches: see stray list");
 	return r;
+}
+
+static int explain_json(struct look *look, const struct selector *target, struct err *err)
+{
+	struct jw *j = jw_open(stdout, false);
+	int r;
+
+	if (!j)
+		return err_nomem(err);
+	jw_object(j, NULL);
+	jw_str(j, "schema", "stray.why/1");
+	jw_array(j, "items");
+	r = explain(look, target, j, err);
+	if (r < 0) {
+		jw_discard(j);
+		return r;
+	}
+	jw_array_end(j);
+	jw_object_end(j);
+	r = jw_close(j);
+	return r < 0 ? err_errno(err, -r, "stdout") : 0;
 }
 
 static int run(const struct cmd *cmd, int argc, char **argv)
@@ -85,7 +111,8 @@ static int run(const struct cmd *cmd, int argc, char **argv)
 	if (!r)
 		r = look_again(&look, &err);
 	if (!r)
-		r = explain(&look, &target, &err);
+		r = common.json ? explain_json(&look, &target, &err)
+				: explain(&look, &target, NULL, &err);
 	look_close(&look);
 	selector_free(&target);
 	return r < 0 ? cmd_trouble(&err) : STATUS_OK;
