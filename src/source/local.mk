@@ -4,4 +4,6 @@ libsource_a_SOURCES = \
 	%D%/details.c %D%/details.h \
 	%D%/hostinfo.c %D%/hostinfo.h \
 	%D%/pids.c %D%/pids.h \
+	%D%/replay.c %D%/replay.h \
+	%D%/replay_process.c \
 	%D%/source.c %D%/source.h

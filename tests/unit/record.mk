@@ -9,7 +9,7 @@ libtables_a_SOURCES = \
 
 UNIT_RECORD_LIBS = libtables.a librecord.a libmodel.a libbase.a \
 	$(JANSSON_LIBS) $(SODIUM_LIBS) $(UNIT_LIBADD) -lm
-UNIT_RECORD = test_diff test_diff_json test_outfile test_snapshot test_statedir
+UNIT_RECORD = test_diff test_diff_json test_outfile test_replay test_snapshot test_statedir
 check_PROGRAMS += $(UNIT_RECORD)
 TESTS += $(UNIT_RECORD)
 
@@ -24,6 +24,11 @@ test_diff_json_LDADD = $(UNIT_RECORD_LIBS)
 test_outfile_SOURCES = %D%/test_outfile.c
 test_outfile_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_outfile_LDADD = $(UNIT_RECORD_LIBS)
+
+# Written by src/record, read by src/source.
+test_replay_SOURCES = %D%/test_replay.c
+test_replay_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_replay_LDADD = libsource.a $(UNIT_RECORD_LIBS)
 
 test_snapshot_SOURCES = %D%/test_snapshot.c
 test_snapshot_CPPFLAGS = $(UNIT_CPPFLAGS)
