@@ -289,5 +289,6 @@ int main(int argc, char **argv)
 	/* The keyboard's signals are CMD's: it is in our process group. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
-	return wait_for(child);
+	/* Not exit(): what a leak checker would fork there has no PID 1 any more. */
+	_exit(wait_for(child));
 }

@@ -20,13 +20,15 @@ if [ $# -lt 2 ]; then
 	echo "usage: enter.sh [--uid N] [--fill N] HOST[+LEFTOVER...] CMD..." >&2
 	exit 125
 fi
-command -v python3 >/dev/null || { echo "enter.sh: no python3" >&2; exit 77; }
-dir=$(mktemp -d) || exit 125
+[ -x /usr/bin/python3 ] || { echo "enter.sh: no python3" >&2; exit 77; }
+# Thousands of small files: in memory, unless TMPDIR says where.
+[ -n "${TMPDIR-}" ] || { [ -w /dev/shm ] && TMPDIR=/dev/shm; }
+dir=$(mktemp -d -p "${TMPDIR:-/tmp}") || exit 125
 trap 'rm -rf "$dir"' EXIT
 trap 'exit 129' HUP
 trap 'exit 143' TERM
 # shellcheck disable=SC2086
-PYTHONDONTWRITEBYTECODE=1 python3 "$here/mktree.py" $fill "$dir/tree" "$1" ||
+PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$here/mktree.py" $fill "$dir/tree" "$1" ||
 	exit 125
 shift
 # shellcheck disable=SC2086
