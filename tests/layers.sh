@@ -60,17 +60,17 @@ links() {
 		-Wl,--start-group $archives -Wl,--end-group $libs -lpthread 2>&1
 }
 
-# users PATTERN: "FOLDER OBJECT SYMBOL" of each object that needs a symbol that
-# matches, main.c's included.
-users() {
-	{
-		for folder in $folders; do
-			nm -A --undefined-only "$build/lib$folder.a" 2>/dev/null |
-				sed "s|^.*/lib$folder.a:\([^:]*\): *U \([^@]*\).*|$folder \1 \2|"
-		done
-		nm -A --undefined-only "$build"/src/*main*.o | sed "s|^.*/\([^:/]*\): *U \([^@]*\).*|main \1 \2|"
-	} | grep -E " ($1)\$" | sort -u
+# "FOLDER OBJECT SYMBOL" for each symbol that an object needs, main.c's included.
+list_symbols() {
+	for folder in $folders; do
+		nm -A --undefined-only "$build/lib$folder.a" 2>/dev/null |
+			sed "s|^.*/lib$folder.a:\([^:]*\): *U \([^@]*\).*|$folder \1 \2|"
+	done
+	nm -A --undefined-only "$build"/src/*main*.o | sed "s|^.*/\([^:/]*\): *U \([^@]*\).*|main \1 \2|"
 }
+
+# users PATTERN: those of them whose symbol matches.
+users() { grep -E " ($1)\$" "$dir/symbols" | sort -u; }
 
 # including HEADER: the sources of the program that include it.
 including() {
@@ -89,6 +89,8 @@ done
 echo 'int main(void) { return 0; }' >"$dir/main.c"
 # shellcheck disable=SC2086
 $LAYERS_LINK -Wno-error -c -o "$dir/main.o" "$dir/main.c" || exit 1
+
+list_symbols >"$dir/symbols"
 
 for folder in $folders; do
 	result "$folder links with what is above it alone" "$(links "$folder")"
