@@ -8,6 +8,7 @@
 static const struct cmd *const commands[] = {
 	&cmd_list,
 	&cmd_snap,
+	&cmd_diff,
 	&cmd_why,
 };
 

@@ -54,7 +54,7 @@ struct mark {
 };
 
 struct detail {
-	unsigned refs;
+	_Atomic unsigned refs; /* a replayed file shares its details with its scans in two threads */
 	unsigned have;                      /* detail_bits that were read */
 	unsigned char unread[DETAIL_COUNT]; /* errno of those that could not be, by bit number */
 

@@ -1,8 +1,11 @@
 #include "source/source.h"
 
+#include "base/file.h"
+
 #include "source/details.h"
 #include "source/hostinfo.h"
 #include "source/pids.h"
+#include "source/replay.h"
 
 #include "model/lineage.h"
 
@@ -34,7 +37,17 @@ struct source {
 	struct seen_list seen;
 	struct seen_list now; /* of the scan under way */
 	uint64_t first_scan_wall_ns;
+	struct table *recorded; /* a replayed file: then nothing of /proc is read */
 };
+
+static int open_replay(struct source *s, const char *path, struct err *err)
+{
+	AUTO_FILE *in = fopen(path, "re");
+
+	if (!in)
+		return err_errno(err, errno, "%s", path);
+	return replay_read(in, path, &s->recorded, err);
+}
 
 int source_open(const struct source_options *options, struct source **out, struct err *err)
 {
@@ -44,11 +57,18 @@ int source_open(const struct source_options *options, struct source **out, struc
 	if (!s)
 		return err_nomem(err);
 	s->options = *options;
+	s->proc_fd = -1;
 	s->options.avoid = NULL;
+	if (options->replay) {
+		r = open_replay(s, options->replay, err);
+		if (r < 0)
+			goto fail;
+		*out = s;
+		return 0;
+	}
 	if (options->n_avoid) {
 		s->avoid = malloc(options->n_avoid * sizeof(*s->avoid));
 		if (!s->avoid) {
-			s->proc_fd = -1;
 			r = err_nomem(err);
 			goto fail;
 		}
@@ -81,6 +101,7 @@ void source_close(struct source *s)
 	pids_close(s->pids);
 	if (s->proc_fd >= 0)
 		close(s->proc_fd);
+	table_free(s->recorded);
 	free(s->avoid);
 	free(s->seen.v);
 	free(s->now.v);
@@ -181,6 +202,12 @@ static int compare_seen(const void *a, const void *b)
 	return (x->id.pid > y->id.pid) - (x->id.pid < y->id.pid);
 }
 
+static int scan_recorded(struct source *s, struct table **out, struct err *err)
+{
+	*out = table_clone(s->recorded);
+	return *out ? 0 : err_nomem(err);
+}
+
 int source_scan(struct source *s, struct table **out, struct err *err)
 {
 	struct scan scan = {.s = s, .t = table_new()};
@@ -189,6 +216,10 @@ int source_scan(struct source *s, struct table **out, struct err *err)
 
 	if (!scan.t)
 		return err_nomem(err);
+	if (s->recorded) {
+		table_free(scan.t);
+		return scan_recorded(s, out, err);
+	}
 	s->now.n = 0;
 	r = hostinfo_read(s->proc_fd, &scan.t->host, &scan.t->coverage, err);
 	if (!r)
@@ -221,12 +252,27 @@ fail:
 	return r;
 }
 
+/* What the file has of it is all there is. */
+static int detail_recorded(struct source *s, struct identity id, struct detail **out,
+			   struct err *err)
+{
+	struct process *p = table_find(s->recorded, id);
+
+	if (!p || !p->detail)
+		return err_set(err, ESRCH, "%d is not in the file", id.pid);
+	*out = detail_ref(p->detail);
+	return 0;
+}
+
 int source_detail(struct source *s, struct identity id, unsigned bits, struct detail **out,
 		  struct err *err)
 {
 	struct process p = {.id = id, .state = 'S'};
-	int r = details_check_identity(&s->details, id);
+	int r;
 
+	if (s->recorded)
+		return detail_recorded(s, id, out, err);
+	r = details_check_identity(&s->details, id);
 	if (!r)
 		r = details_read(&s->details, &p, NULL, bits);
 	if (!r) /* the PID may have passed on between the two */
@@ -268,11 +314,30 @@ static int stream_process(void *ctx, struct process *p, const char *comm, struct
 	return r;
 }
 
+static int each_recorded(struct each *e, struct host *host, struct err *err)
+{
+	struct table *t = table_clone(e->s->recorded);
+	int r = 0;
+
+	if (!t)
+		return err_nomem(err);
+	*host = t->host;
+	*e->coverage = t->coverage;
+	memset(&t->host.logins, 0, sizeof(t->host.logins)); /* the caller's now */
+	for (size_t i = 0; !r && i < t->procs.n; i++)
+		r = e->fn(e->ctx, host, &t->procs.v[i], err);
+	table_free(t);
+	return r;
+}
+
 int source_each(struct source *s, source_each_fn *fn, void *ctx, struct host *host,
 		struct coverage *coverage, struct err *err)
 {
 	struct each e = {s, fn, ctx, host, coverage};
 	int r;
+
+	if (s->recorded)
+		return each_recorded(&e, host, err);
 
 	memset(coverage, 0, sizeof(*coverage));
 	coverage->sources = 1u << SOURCE_PROC;
