@@ -1,10 +1,17 @@
 noinst_LIBRARIES += librecord.a
 librecord_a_CPPFLAGS = $(AM_CPPFLAGS) $(SODIUM_CFLAGS)
 librecord_a_SOURCES = \
+	%D%/actdir.c %D%/actdir.h \
 	%D%/diff_json.c %D%/diff_json.h \
+	%D%/digest.c %D%/digest.h \
 	%D%/host_json.c %D%/host_json.h \
+	%D%/intent.c %D%/intent.h \
+	%D%/markdown.c %D%/markdown.h \
+	%D%/operator.c %D%/operator.h \
 	%D%/outfile.c %D%/outfile.h \
 	%D%/process_json.c %D%/process_json.h \
+	%D%/report.c %D%/report.h \
+	%D%/report_process.c %D%/report_process.h \
 	%D%/snapshot.c %D%/snapshot.h \
 	%D%/statedir.c %D%/statedir.h \
 	%D%/statedir_walk.c %D%/statedir_walk.h

@@ -9,7 +9,8 @@ libtables_a_SOURCES = \
 
 UNIT_RECORD_LIBS = libtables.a librecord.a libmodel.a libbase.a \
 	$(JANSSON_LIBS) $(SODIUM_LIBS) $(UNIT_LIBADD) -lm
-UNIT_RECORD = test_diff test_diff_json test_outfile test_replay test_snapshot test_statedir
+UNIT_RECORD = test_actdir test_diff test_diff_json test_markdown test_outfile \
+	test_replay test_report test_snapshot test_statedir
 check_PROGRAMS += $(UNIT_RECORD)
 TESTS += $(UNIT_RECORD)
 
@@ -37,3 +38,16 @@ test_snapshot_LDADD = $(UNIT_RECORD_LIBS)
 test_statedir_SOURCES = %D%/test_statedir.c
 test_statedir_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_statedir_LDADD = $(UNIT_RECORD_LIBS)
+
+test_actdir_SOURCES = %D%/test_actdir.c
+test_actdir_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_actdir_LDADD = $(UNIT_RECORD_LIBS)
+
+test_markdown_SOURCES = %D%/test_markdown.c
+test_markdown_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_markdown_LDADD = $(UNIT_RECORD_LIBS)
+
+EXTRA_DIST += %D%/report.md
+test_report_SOURCES = %D%/test_report.c
+test_report_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_report_LDADD = $(UNIT_RECORD_LIBS)
