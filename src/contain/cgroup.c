@@ -149,6 +149,7 @@ int cgroup_path_of(pid_t pid, const char *controller, char *out, size_t size, st
 	ssize_t n;
 	int r;
 
+	*out = '\0';
 	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
 	n = file_read_all_at(AT_FDCWD, path, FILE_MAX, &text);
 	if (n < 0)

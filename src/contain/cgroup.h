@@ -35,7 +35,7 @@ int cgroup_find_mount(const char *mountinfo, const char *controller, struct cgro
  */
 int cgroup_find_path(const char *text, const char *controller, char *out, size_t size);
 
-/* As cgroup_find_path, of a process. */
+/* As cgroup_find_path, of a process; *out is "" where it fails. */
 int cgroup_path_of(pid_t pid, const char *controller, char *out, size_t size, struct err *err);
 
 /*
