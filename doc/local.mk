@@ -1,1 +1,2 @@
-EXTRA_DIST += %D%/ARCHITECTURE.md
+dist_man_MANS += %D%/stray.1
+EXTRA_DIST += %D%/ARCHITECTURE.md %D%/incident.sh
