@@ -10,6 +10,9 @@ static const struct cmd *const commands[] = {
 	&cmd_snap,
 	&cmd_diff,
 	&cmd_why,
+	&cmd_end,
+	&cmd_freeze,
+	&cmd_thaw,
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -3,6 +3,7 @@ libcmd_a_CPPFLAGS = $(AM_CPPFLAGS)
 libcmd_a_SOURCES = \
 	%D%/cmd.c %D%/cmd.h \
 	%D%/diff.c \
+	%D%/end.c \
 	%D%/list.c %D%/list_json.c %D%/list_json.h \
 	%D%/snap.c \
 	%D%/why.c %D%/why_json.c %D%/why_json.h

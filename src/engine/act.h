@@ -51,7 +51,7 @@ struct act_item {
 	enum act_result result;
 	int died_of;       /* signal; 0: not known or exited */
 	int last_signal;   /* the last of ours that reached it; 0: none */
-	uint64_t after_ns; /* from that signal to its death, where gone */
+	uint64_t after_ns; /* gone: from the first of ours to it until that was seen */
 	const char *
 		why; /* alive: "ignores_term", "stopped", ... (3-formats.md names); a literal or NULL */
 	int error; /* errno of the last signal, or 0 */

@@ -1,7 +1,8 @@
 noinst_LIBRARIES += libengine.a
 libengine_a_CPPFLAGS = $(AM_CPPFLAGS)
 libengine_a_SOURCES = \
-	%D%/act.h \
+	%D%/act.c %D%/act.h \
+	%D%/act_record.c %D%/act_record.h \
 	%D%/contacts.c %D%/contacts.h \
 	%D%/explain.c %D%/explain.h \
 	%D%/look.c %D%/look.h \

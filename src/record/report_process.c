@@ -64,8 +64,7 @@ static void write_gone(FILE *out, const struct report_item *item)
 		return;
 	fputs(", ", out);
 	report_seconds(out, item->after_ns);
-	fputs(" after ", out);
-	report_signal_name(out, item->last_signal);
+	fputs(" after the first signal to it", out);
 }
 
 static int write_why(FILE *out, const struct report_item *item)
