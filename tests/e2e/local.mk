@@ -1,1 +1,2 @@
 dist_check_SCRIPTS += %D%/trees.sh
+TESTS += %D%/trees.sh

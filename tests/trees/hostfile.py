@@ -1,4 +1,4 @@
-"""Reads a host description (*.host, *.leftover); README.md is its reference.
+"""Reads a host description (*.host and what is added); README.md explains it.
 
 Knows what fork, exec, setsid and the reaper do to a process and refuses a
 tree that no kernel could have made.  Writes nothing.
@@ -23,6 +23,7 @@ REAL_EXE = {"sh": "dash", "python3": "python3.11", "perl": "perl",
             "vim": "vim.basic", "awk": "mawk", "nc": "nc.openbsd"}
 MERGED = re.compile(r"^/(s?bin|lib)/")
 UNSET = 4294967295
+ADDITIONS = ("ordinary", "leftover")
 
 
 class HostError(Exception):
@@ -463,8 +464,12 @@ def files_of(name):
         return [name]
     here = os.path.dirname(os.path.abspath(__file__))
     host, *more = name.split("+")
-    return [f"{here}/{host}.host"] + [f"{here}/{host}+{m}.leftover"
-                                      for m in more]
+    files = [f"{here}/{host}.host"]
+    for m in more:
+        found = [f"{here}/{host}+{m}.{kind}" for kind in ADDITIONS
+                 if os.path.exists(f"{here}/{host}+{m}.{kind}")]
+        files += found or [f"{here}/{host}+{m}.leftover"]
+    return files
 
 
 def load(paths):

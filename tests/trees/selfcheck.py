@@ -126,8 +126,8 @@ def main():
     for host in sorted(glob.glob(f"{HERE}/*.host")):
         cases.append([host])
         stem = host[:-len(".host")]
-        cases += [[host, more]
-                  for more in sorted(glob.glob(f"{stem}+*.leftover"))]
+        cases += [[host, more] for kind in hostfile.ADDITIONS
+                  for more in sorted(glob.glob(f"{stem}+*.{kind}"))]
     print(f"1..{len(cases)}")
     failed = False
     for i, files in enumerate(cases, 1):
