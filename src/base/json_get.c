@@ -95,8 +95,8 @@ int json_get_bytes(const json_t *o, const char *key, struct bytes *out, struct e
 	char name[KEY_MAX];
 	int r;
 
-	assert(strlen(key) + sizeof("_b64") <= sizeof(name));
-	strcpy(stpcpy(name, key), "_b64");
+	r = snprintf(name, sizeof(name), "%s_b64", key);
+	assert((size_t)r < sizeof(name));
 	r = json_get_str(o, name, &exact, err);
 	if (r)
 		return r;

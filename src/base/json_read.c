@@ -33,6 +33,7 @@ static int fail(struct reader *r, int code, const char *why)
 /* The next byte, which is not taken; EOF at the end; -errno with *err set. */
 static int peek(struct reader *r, int *c)
 {
+	*c = EOF;
 	if (r->at == r->filled) {
 		r->base += r->filled;
 		r->at = 0;
@@ -41,7 +42,8 @@ static int peek(struct reader *r, int *c)
 		if (r->filled == 0 && ferror(r->in))
 			return err_errno(r->err, errno ? errno : EIO, "%s", r->name);
 	}
-	*c = r->filled ? (unsigned char)r->chunk[r->at] : EOF;
+	if (r->filled)
+		*c = (unsigned char)r->chunk[r->at];
 	return *c == 0 ? fail(r, EINVAL, "a NUL byte") : 0;
 }
 
@@ -216,7 +218,7 @@ static int read_value(struct reader *r, int depth, json_t **value)
 static int hand_over(struct reader *r, int depth, json_read_fn *fn, void *ctx, const char *key,
 		     size_t index)
 {
-	json_t *value;
+	json_t *value = NULL;
 	int ret = read_value(r, depth, &value);
 
 	if (ret)
@@ -251,7 +253,7 @@ static int read_elements(struct reader *r, json_read_fn *fn, void *ctx, const ch
 /* The name of a member and its ':'.  *name is borrowed from r->names. */
 static int read_name(struct reader *r, const char **name)
 {
-	json_t *value;
+	json_t *value = NULL;
 	uint64_t place;
 	char *copy;
 	bool nul;
@@ -288,7 +290,7 @@ static int read_name(struct reader *r, const char **name)
 
 static int read_member(struct reader *r, const char *stream_key, json_read_fn *fn, void *ctx)
 {
-	const char *name = NULL;
+	const char *name = "";
 	int c, ret = read_name(r, &name);
 
 	if (!ret)
