@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 
+#include <signal.h>
 #include <stdlib.h>
 
 int act_announce(const struct act_hooks *hooks, int sig, struct target_set *set, size_t first,
@@ -21,14 +22,34 @@ int act_announce(const struct act_hooks *hooks, int sig, struct target_set *set,
 	return n ? hooks->before_signal(hooks->ctx, sig, ids, n, err) : 0;
 }
 
+/* The youngest first; of one clock tick, the one found last. */
+static int youngest_first(const void *a, const void *b, void *ctx)
+{
+	size_t x = *(const size_t *)a, y = *(const size_t *)b;
+	const struct target *v = ctx;
+
+	if (v[x].id.start != v[y].id.start)
+		return v[x].id.start > v[y].id.start ? -1 : 1;
+	return (x < y) - (x > y);
+}
+
 void act_send(const struct act_hooks *hooks, int sig, struct target_set *set, size_t first)
 {
-	for (size_t i = first; i < set->n; i++) {
-		if (set->v[i].gone)
+	size_t n = set->n - first;
+	AUTO_FREE size_t *order = calloc(n ? n : 1, sizeof(*order));
+
+	for (size_t i = 0; order && i < n; i++)
+		order[i] = first + i;
+	if (order && sig == SIGKILL)
+		qsort_r(order, n, sizeof(*order), youngest_first, set->v);
+	for (size_t i = 0; i < n; i++) {
+		struct target *t = &set->v[order ? order[i] : first + i];
+
+		if (t->gone)
 			continue;
-		signal_target(&set->v[i], sig);
+		signal_target(t, sig);
 		if (hooks->after_signal)
-			hooks->after_signal(hooks->ctx, sig, &set->v[i]);
+			hooks->after_signal(hooks->ctx, sig, t);
 	}
 }
 

@@ -27,7 +27,11 @@ struct act_hooks {
 int act_announce(const struct act_hooks *hooks, int sig, struct target_set *set, size_t first,
 		 struct err *err);
 
-/* Sends to each of those, and tells the hook of each. */
+/*
+ * Sends to each of those, and tells the hook of each.  A KILL goes to the youngest first: the
+ * death of a parent may orphan the group of a stopped child, which the kernel then wakes (HUP and
+ * CONT, setpgid(2)); with its KILL already pending it runs no further.
+ */
 void act_send(const struct act_hooks *hooks, int sig, struct target_set *set, size_t first);
 
 /* Asks who the members are now, and adds those that are new.  *fresh: how many. */

@@ -4,6 +4,8 @@
 #include "tests/unit/act.h"
 
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -12,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -379,6 +383,96 @@ static void a_refusal_leaves_all_running(void **state)
 	}
 }
 
+struct order {
+	struct identity got[8];
+	int n;
+};
+
+static void note_order(void *ctx, int sig, const struct target *t)
+{
+	struct order *o = ctx;
+
+	if (sig == SIGKILL && o->n < 8)
+		o->got[o->n++] = t->id;
+}
+
+static void a_kill_goes_to_the_youngest_first(void **state)
+{
+	struct order o = {0};
+	struct act_hooks hooks = {.ctx = &o, .after_signal = note_order};
+	struct target_set set = {0};
+	struct made m, younger;
+
+	(void)state;
+	MADE(&m, "group", "2");
+	usleep(30000); /* more than a clock tick */
+	MADE(&younger, "sleeper");
+	add_all(&set, &younger, "child", 1);
+	add_all(&set, &m, "leader", 1);
+	add_all(&set, &m, "member", 2);
+	act_send(&hooks, SIGKILL, &set, 0);
+	assert_int_equal(o.n, 4);
+	assert_int_equal(o.got[0].pid, made_pid(&younger, "child", 0));
+	assert_int_equal(o.got[1].pid, made_pid(&m, "member", 1)); /* of one tick: found last */
+	assert_int_equal(o.got[2].pid, made_pid(&m, "member", 0));
+	assert_int_equal(o.got[3].pid, made_pid(&m, "leader", 0));
+	target_set_clear(&set);
+	made_end(&younger);
+	made_end(&m);
+}
+
+/* As on a kernel before 6.9: pidfd_send_signal(2) takes no flags. */
+static int signal_without_group_flag(void *ctx)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pidfd_send_signal, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[3])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = {.len = sizeof(code) / sizeof(code[0]), .filter = code};
+	struct target_set set = {0};
+	const struct made *m = ctx;
+	pid_t leader = made_pid(m, "leader", 0);
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) < 0)
+		return 77;
+	if (target_add(&set, identity_of(made_pid(m, "member", 0)), NULL, NULL) < 0)
+		return 10;
+	if (signal_group(leader, &set, SIGTERM, NULL) != 0)
+		return 11;
+	return set.v[0].result == TARGET_SENT ? 0 : 12;
+}
+
+static void an_older_kernel_is_asked_by_number(void **state)
+{
+	struct made m;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	MADE(&m, "group", "1");
+	pid = fork();
+	if (pid == 0) {
+		alarm(20);
+		_exit(signal_without_group_flag(&m));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77) {
+		made_end(&m);
+		print_message("no seccomp filters\n");
+		skip();
+	}
+	assert_int_equal(WEXITSTATUS(status), 0);
+	assert_true(made_becomes(made_pid(&m, "leader", 0), 0));
+	assert_true(made_becomes(made_pid(&m, "member", 0), 0));
+	made_end(&m);
+}
+
 static int ever_new(void *ctx, struct identity_list *out, struct err *err)
 {
 	(void)err;
@@ -425,6 +519,8 @@ int main(void)
 		cmocka_unit_test(a_group_of_another_user_is_not_permitted),
 		cmocka_unit_test(what_was_stopped_before_stays_stopped),
 		cmocka_unit_test(what_reforks_is_stopped_and_killed),
+		cmocka_unit_test(a_kill_goes_to_the_youngest_first),
+		cmocka_unit_test(an_older_kernel_is_asked_by_number),
 		cmocka_unit_test(a_refusal_leaves_all_running),
 		cmocka_unit_test(what_never_becomes_stable_is_killed_in_bounded_time),
 	};
