@@ -255,11 +255,12 @@ static int walk(struct walk *w, int *fd, struct err *err)
 int statedir_walk(const char *path, enum statedir_use use, int *fd, struct err *err)
 {
 	struct walk w = {.path = path, .use = use};
+	size_t len = strlen(path);
 	int r;
 
-	if (strlen(path) >= sizeof(w.rest))
+	if (len >= sizeof(w.rest))
 		return err_errno(err, ENAMETOOLONG, "state directory");
-	strcpy(w.rest, path);
+	memcpy(w.rest, path, len + 1);
 	w.fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (w.fd < 0)
 		return err_errno(err, errno, "/");

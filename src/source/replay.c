@@ -114,7 +114,7 @@ static int get_name(const json_t *o, const char *key, char *out, size_t size, st
 		return r;
 	if (strlen(text) >= size)
 		return err_set(err, EINVAL, "%s: longer than %zu bytes", key, size - 1);
-	strcpy(out, text);
+	memcpy(out, text, strlen(text) + 1);
 	return 0;
 }
 

@@ -365,7 +365,7 @@ static int get_object(const json_t *o, const char *key, const json_t **out, stru
 static int read_stdio(const json_t *o, struct detail *d, struct err *err)
 {
 	static const char *const names[] = {"stdin", "stdout", "stderr"};
-	const json_t *stdio;
+	const json_t *stdio = NULL;
 	int r = get_object(o, "stdio", &stdio, err);
 
 	for (int i = 0; stdio && i < 3 && !r; i++)
@@ -377,7 +377,7 @@ static int read_stdio(const json_t *o, struct detail *d, struct err *err)
 
 static int read_asked_for(const json_t *o, struct detail *d, struct err *err)
 {
-	const json_t *ns;
+	const json_t *ns = NULL;
 	int r = json_get_bytes(o, "wchan", &d->wchan, err);
 
 	if (json_object_get(o, "wchan"))
@@ -438,7 +438,7 @@ static int read_unreadable(const json_t *o, struct detail *d, bool *any, struct 
 
 static int read_origin(const json_t *o, struct process *p, struct err *err)
 {
-	const json_t *origin;
+	const json_t *origin = NULL;
 	const char *kind = NULL;
 	int r = get_object(o, "origin", &origin, err);
 
