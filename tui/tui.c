@@ -1,1 +1,0 @@
-typedef int tui_unit;
