@@ -2,5 +2,10 @@ noinst_LIBRARIES += libtui.a
 libtui_a_CPPFLAGS = $(AM_CPPFLAGS) $(NCURSESW_CFLAGS)
 libtui_a_SOURCES = \
 	%D%/cell.c %D%/cell.h \
+	%D%/decode.c %D%/decode.h \
 	%D%/draw.c %D%/draw.h \
+	%D%/input.c %D%/input.h \
+	%D%/keymap.c %D%/keymap.h \
+	%D%/lineedit.c %D%/lineedit.h \
+	%D%/sequences.c %D%/sequences.h \
 	%D%/style.c %D%/style.h
