@@ -11,3 +11,8 @@ TESTS += test_mkproc
 test_mkproc_SOURCES = %D%/test_mkproc.c
 test_mkproc_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_mkproc_LDADD = libmade.a $(UNIT_LIBADD)
+
+check_PROGRAMS += tuidemo
+tuidemo_SOURCES = %D%/tuidemo.c
+tuidemo_CPPFLAGS = $(UNIT_CPPFLAGS)
+tuidemo_LDADD = libtui.a libbase.a $(NCURSESW_LIBS)
