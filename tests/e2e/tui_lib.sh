@@ -17,7 +17,7 @@
 #	ok NAME COMMAND...                  passed if COMMAND succeeds
 #	is NAME GOT EXPECTED
 #	skip_all REASON;  tap_end           the last line of a test
-TUI_PATIENCE=${TUI_PATIENCE:-10}
+TUI_PATIENCE=${TUI_PATIENCE:-20}
 tap_count=0
 tap_failed=0
 
