@@ -115,7 +115,14 @@ static int by_identity(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* Ghosts that nothing alive refers to and that were no members go. */
+/* A dead suspect is still to be seen by whoever looked at it last. */
+static bool lately_suspect(const struct tracker *k, const struct ghost *g)
+{
+	return g->p.suspect &&
+	       k->now->host.wall_ns < g->gone_wall_ns + TRACKER_SUSPECT_S * 1000000000ULL;
+}
+
+/* Ghosts that nothing alive refers to, and that were no members, go. */
 static void prune_ghosts(struct tracker *k)
 {
 	struct identity *parents = calloc(k->now->procs.n + 1, sizeof(*parents));
@@ -130,7 +137,8 @@ static void prune_ghosts(struct tracker *k)
 	for (size_t i = 0; i < k->ghosts.n; i++) {
 		struct ghost *g = &k->ghosts.v[i];
 
-		if (g->p.evidence || bsearch(&g->p.id, parents, n, sizeof(*parents), by_identity))
+		if (g->p.evidence || lately_suspect(k, g) ||
+		    bsearch(&g->p.id, parents, n, sizeof(*parents), by_identity))
 			k->ghosts.v[kept++] = *g;
 		else
 			process_clear(&g->p);

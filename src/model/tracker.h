@@ -13,6 +13,7 @@
 #include "model/table.h"
 
 #define TRACKER_GHOSTS_MAX 4096 /* a storm's dead are counted, not kept */
+#define TRACKER_SUSPECT_S 600   /* how long a suspect that ended is kept, beside members */
 
 struct ghost {
 	struct process p;      /* as last seen */
