@@ -1,11 +1,13 @@
 #include "cmd/cmd.h"
 
 #include "config.h"
+#include "watch.h"
 
 #include <locale.h>
 #include <string.h>
 
 static const struct cmd *const commands[] = {
+	&cmd_watch,
 	&cmd_list,
 	&cmd_snap,
 	&cmd_diff,
@@ -41,5 +43,6 @@ int main(int argc, char **argv)
 	for (size_t i = 0; argc > 1 && i < N_COMMANDS; i++)
 		if (strcmp(argv[1], commands[i]->name) == 0)
 			return cmd_finish(commands[i]->run(commands[i], argc - 1, argv + 1));
-	return cmd_troublef("the live view is not there yet");
+	/* stray [watch] [TARGET] */
+	return cmd_finish(cmd_watch.run(&cmd_watch, argc, argv));
 }

@@ -11,24 +11,182 @@
 
 #include "engine/act.h"
 #include "model/tracker.h"
-#include "model/tree.h"
-#include "tui/cell.h"
+#include "tui/dialog.h"
 #include "tui/input.h"
+#include "tui/keymap.h"
 #include "tui/lineedit.h"
+#include "tui/menu.h"
+#include "tui/page.h"
+#include "tui/query.h"
+#include "tui/rows.h"
 
-enum screen { SCREEN_MAIN, SCREEN_WHY, SCREEN_DIFF, SCREEN_HELP };
+#define VIEW_COLS_MIN 40
+#define VIEW_ROWS_MIN 10
 
-enum request_kind {
+enum screen { SCREEN_LIST, SCREEN_WHY, SCREEN_DIFF, SCREEN_HELP };
+
+enum request {
 	REQUEST_NONE,
 	REQUEST_QUIT,
 	REQUEST_SUSPEND,  /* Ctrl-Z */
 	REQUEST_REDRAW,   /* Ctrl-L */
 	REQUEST_RESCAN,   /* wants facts at once, not at the next tick */
-	REQUEST_ACT,      /* carry out view.dialog's plan with view.act_options */
-	REQUEST_SNAPSHOT, /* `s`: write the held before state */
-	REQUEST_EXPORT,   /* `e`: write the last act's record, or say where it is */
-	REQUEST_DETAIL,   /* all details of view.wanted are wanted (why screen) */
-	REQUEST_FLUSH,    /* a dialog was opened: throw away what was typed before it was drawn */
+	REQUEST_ACT,      /* carry out view.dialog's plan: view_acted() or view_act_failed() */
+	REQUEST_SNAPSHOT, /* `s`: write the held before state: view_say() */
+	REQUEST_DETAIL,   /* all details of view.why_of are wanted: view_detail() */
+	/* A dialog was opened: draw it, throw away what was typed before it was
+	 * drawn, and ask whether a record can be written: view_dialog_drawn(). */
+	REQUEST_FLUSH,
 };
+
+enum popup { POPUP_NONE, POPUP_RUN, POPUP_USER, POPUP_SIGNAL, POPUP_SORT };
+enum prompt { PROMPT_NONE, PROMPT_FIND, PROMPT_FILTER };
+
+struct view_options {
+	bool readonly;      /* acts are absent */
+	bool ascii;         /* for text_safe() */
+	const char *source; /* "/proc", "replay:x.json"; safe */
+	const char *user;   /* -u; NULL: any.  Borrowed */
+	const pid_t *pids;  /* -p; NULL: any.  Borrowed */
+	size_t n_pids;
+};
+
+struct view {
+	struct view_options o;
+	struct tracker *k; /* borrowed; now may be NULL before the first scan */
+	int screen_rows, screen_cols;
+
+	enum screen screen;
+	enum list_kind list;
+	enum sort sort;
+	bool flat, paused, follow;
+	char user[64];
+
+	struct run run;
+	bool has_run;
+	uint64_t chosen_wall_ns;
+	bool told_detach, told_late, told_over; /* once a run */
+
+	struct rows rows;
+	struct tagset toggled, tagged;
+	size_t cursor; /* an index of rows.list */
+	uint64_t cursor_tag;
+	bool cursor_lost;      /* its row went: the next act is not for the row it stands on now */
+	char lost_words[96];   /* what it was */
+	char cursor_words[96]; /* what the row under the cursor is, kept for that */
+	unsigned top;          /* first line shown */
+	int list_rows;         /* lines of the list in the last drawing */
+	int list_y;            /* where it begins on the screen */
+	int sideways;
+
+	struct query find, filter;
+	enum prompt prompt;
+	struct lineedit edit;
+	enum popup popup;
+	struct menu menu;
+	struct dialog dialog;
+	struct page page;
+
+	struct plan here; /* what T would hit at the cursor */
+	bool here_known;
+
+	struct identity why_of;
+	struct detail *why_detail; /* counted; NULL: not read yet */
+
+	const struct act_outcome *outcome; /* borrowed from the app; NULL: nothing was sent */
+	bool acting;                       /* an act is under way */
+	bool elsewhere;                    /* the diff screen shows the rest of the host */
+	uint64_t held_wall_ns;             /* the before state that the app holds; 0: none */
+
+	char message[320]; /* until the next key; "" none */
+	enum style message_style;
+	char trouble[320]; /* the last scan failed */
+	bool bell;         /* taken by the app */
+};
+
+/* The view borrows tracker, and its run: tracker->run is the view's business. */
+void view_init(struct view *v, const struct view_options *o, struct tracker *tracker);
+void view_free(struct view *v);
+
+enum request view_update(struct view *v, const struct input *in);
+
+/* Draws the whole screen. */
+void view_draw(struct view *v, struct grid *grid);
+
+/* After each tracker_fold(): builds the rows.  0 or -ENOMEM. */
+int view_scanned(struct view *v, struct err *err);
+/* A scan failed: what is on the screen is old, and says so. */
+void view_scan_failed(struct view *v, const struct err *why);
+
+/* Chooses the run (NULL: none).  -ESRCH, -ENOMEM. */
+int view_choose(struct view *v, const struct selector *target, struct err *err);
+
+/* The dialog was drawn and older input thrown away; problem: why nothing can be
+ * recorded, or NULL. */
+void view_dialog_drawn(struct view *v, const char *problem);
+
+/* The act has begun, gone on, or is done; borrowed until the next one begins. */
+void view_acted(struct view *v, const struct act_outcome *outcome);
+/* Nothing was sent.  again: something changed, so the dialog asks again. */
+void view_act_failed(struct view *v, bool again, const struct err *why);
+
+/* Details of why_of arrived (a reference is taken; NULL: none). */
+void view_detail(struct view *v, struct detail *d);
+
+/* A line at the foot of the screen until the next key. */
+void view_say(struct view *v, enum style style, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* The terminal's title: safe text. */
+void view_title(const struct view *v, char *out, size_t size);
+
+/* --- between the files of the view ---------------------------------------- */
+
+struct dialog_host view_host(const struct view *v);
+struct rows_options view_rows_options(const struct view *v);
+
+/* Builds the rows anew; the cursor stays on its row. */
+void view_rebuild(struct view *v, bool settle);
+
+/* Shows another list, in an order of its own, from its first row on. */
+void view_show(struct view *v, enum list_kind list);
+
+/* The row under the cursor, or NULL. */
+const struct row *view_row(const struct view *v);
+/* Its process: of a session or group row the leader, else the first below; NULL: none. */
+const struct process *view_process(const struct view *v);
+void view_move_to(struct view *v, size_t i);
+/* Movement, folds, tags; false where the action is none of these. */
+bool view_list_action(struct view *v, enum action a);
+void view_scroll_to_cursor(struct view *v);
+/* The identities that an act at the cursor, or on the tagged rows, aims at.
+ * owned by the caller: free(*ids).  0 or -ENOMEM. */
+int view_targets(const struct view *v, struct identity **ids, size_t *n, bool *picked);
+
+/* Finds the next row that matches view.find; unfolds what hides it. */
+void view_find(struct view *v, int direction);
+
+/* Acts: opens the dialog for them. */
+enum request view_act_action(struct view *v, enum action a);
+enum request view_open_dialog(struct view *v, enum act_kind kind, int sig, enum scope scope);
+
+void view_open_run_menu(struct view *v);
+void view_open_user_menu(struct view *v);
+void view_open_sort_menu(struct view *v);
+enum request view_menu_chosen(struct view *v);
+
+void view_why_page(struct view *v);
+void view_help_page(struct view *v);
+void view_diff_page(struct view *v);
+
+/* Plans what T would hit at the cursor, once a row and scan. */
+void view_plan_here(struct view *v);
+
+/* Pieces of the screen; each draws into its area alone. */
+void view_draw_head(const struct view *v, const struct area *area); /* lines above the list */
+int view_head_rows(const struct view *v);
+void view_draw_list(struct view *v, const struct area *area);
+void view_draw_pane(const struct view *v, const struct area *area);
+void view_draw_keys(const struct view *v, const struct area *area);
 
 #endif

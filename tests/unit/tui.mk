@@ -28,3 +28,18 @@ test_lineedit_LDADD = $(UNIT_TUI_LIBS)
 test_style_SOURCES = %D%/test_style.c
 test_style_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_style_LDADD = $(UNIT_TUI_LIBS)
+
+# The view: STRAY_REGENERATE=1 writes tests/unit/screens/ anew; look at the difference.
+UNIT_VIEW = test_view
+check_PROGRAMS += $(UNIT_VIEW)
+TESTS += $(UNIT_VIEW)
+UNIT_VIEW_LIBS = libtui.a libengine.a libreach.a librecord.a libcontain.a libsource.a \
+	libtables.a libmodel.a libbase.a $(UNIT_LIBADD) $(STRAY_LIBADD)
+EXTRA_DIST += \
+	%D%/screens/calm-100x24.txt %D%/screens/incident-100x24.txt \
+	%D%/screens/incident-120x40.txt %D%/screens/incident-40x10.txt \
+	%D%/screens/incident-80x24.txt %D%/screens/run-100x24.txt %D%/screens/run-80x24.txt
+
+test_view_SOURCES = %D%/test_view.c %D%/view_world.c %D%/view_world.h
+test_view_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_view_LDADD = $(UNIT_VIEW_LIBS)

@@ -1,0 +1,493 @@
+/* The first screen and the run screen: a host in, a key script in, text out. */
+#include "tests/unit/view_world.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/tables.h"
+
+static void started(struct world *w, struct table *t, int rows, int cols)
+{
+	world_start(w, rows, cols);
+	world_scan(w, t);
+}
+
+static void first_screen_says_what_looks_left_behind(void **state)
+{
+	static const struct {
+		int rows, cols;
+		const char *golden;
+	} sizes[] = {{24, 100, "incident-100x24"},
+		     {24, 80, "incident-80x24"},
+		     {10, 40, "incident-40x10"},
+		     {40, 120, "incident-120x40"}};
+	struct world w;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		started(&w, world_incident(), sizes[i].rows, sizes[i].cols);
+		world_shows(&w, "4 SUSPECTS in 2 sessions · 1 CONNECTED");
+		world_golden(&w, sizes[i].golden);
+		world_end(&w);
+	}
+}
+
+static void a_calm_host_says_so(void **state)
+{
+	struct world w;
+
+	(void)state;
+	started(&w, world_calm(), 24, 100);
+	world_shows(&w, "nothing looks left behind · 9 processes, all accounted for");
+	world_hides(&w, "SUSPECT");
+	world_golden(&w, "calm-100x24");
+	world_end(&w);
+}
+
+static void too_small_a_terminal_is_told_in_one_line(void **state)
+{
+	struct world w;
+
+	(void)state;
+	started(&w, world_incident(), 9, 39);
+	assert_string_equal(world_screen(&w),
+			    "stray needs 40 x 10; this is 39 x 9\n\n\n\n\n\n\n\n\n");
+	world_end(&w);
+}
+
+static void no_size_draws_outside_or_hides_the_cursor(void **state)
+{
+	struct world w;
+
+	(void)state;
+	started(&w, world_incident(), 24, 100);
+	world_keys(&w, "Down Down Down");
+	for (int rows = 10; rows <= 42; rows += 4) {
+		for (int cols = 40; cols <= 140; cols += 9) {
+			char script[32], line[600];
+
+			snprintf(script, sizeof(script), "Resize:%dx%d", rows, cols);
+			world_keys(&w, script);
+			world_line(&w, "\n>", line, sizeof(line));
+			world_shows(&w, "web-01");
+		}
+	}
+	world_end(&w);
+}
+
+static void the_worst_session_is_first(void **state)
+{
+	struct world w;
+	const char *screen;
+
+	(void)state;
+	started(&w, world_incident(), 24, 100);
+	screen = world_screen(&w);
+	assert_true(strstr(screen, "session 4160") < strstr(screen, "session 4102"));
+	world_end(&w);
+}
+
+static void the_accounted_for_unfolds_to_its_processes(void **state)
+{
+	struct world w;
+
+	(void)state;
+	started(&w, world_calm(), 24, 100);
+	world_hides(&w, "nginx: master");
+	world_keys(&w, "Right");
+	world_shows(&w, "▾ services");
+	world_shows(&w, "nginx: master");
+	world_keys(&w, "Left");
+	world_hides(&w, "nginx: master");
+	world_keys(&w, "Enter");
+	world_shows(&w, "nginx: master");
+	world_end(&w);
+}
+
+static void a_shows_the_whole_host_and_o_the_suspects(void **state)
+{
+	struct world w;
+
+	(void)state;
+	started(&w, world_incident(), 40, 120);
+	world_keys(&w, "a");
+	world_shows(&w, "cron -f");
+	world_shows(&w, "sh upload.sh");
+	world_hides(&w, "accounted for");
+	world_keys(&w, "o");
+	world_hides(&w, "cron -f");
+	world_shows(&w, "accounted for");
+	world_end(&w);
+}
+
+static void every_process_is_in_exactly_one_place(void **state)
+{
+	struct world w;
+	unsigned sum = 0;
+
+	(void)state;
+	started(&w, world_incident(), 24, 100);
+	for (int b = 0; b < BUCKET_COUNT; b++)
+		sum += w.view.rows.accounted.sums[b].processes;
+	assert_int_equal(sum + w.tracker.suspects, w.tracker.now->procs.n);
+	world_end(&w);
+}
+
+static void find_finds(void **state)
+{
+	static const struct {
+		const char *keys, *cursor_at, *also;
+	} cases[] = {
+		{"/ <4150> Enter", "4150", "python3"},
+		{"/ <curl> Enter", "4171", "curl"},
+		{"/ <:443> Enter", "4171", "198.51.100.9"},
+		{"/ <198.51.100> Enter", "4171", "curl"},
+		{"/ <14:01-14:02> Enter", "4150", "worker"},
+		{"/ <14:02> Enter", "4160", "upload"},
+		{"/ <user:root> Enter", "sbin/init", "init"}, /* accounted for: unfolded */
+		{"/ <cwd:/home/op> Enter", "4160", "upload"},
+		{"/ <4102> Enter", "session 4102", "PID 4102 has ended"}, /* a dead PID */
+		{"/ <nginx> Enter", "600", "▾ services"},
+		{"/ <sid:4102> Enter", "4131", "deploy"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct world w;
+		char line[600];
+
+		started(&w, world_incident(), 30, 100);
+		world_keys(&w, cases[i].keys);
+		world_line(&w, "\n>", line, sizeof(line));
+		if (!strstr(strchr(line, '>') ? line : "", cases[i].cursor_at) &&
+		    !strstr(strstr(world_screen(&w), "\n>"), cases[i].cursor_at))
+			fail_msg("%s: the cursor is not at '%s':\n%s", cases[i].keys,
+				 cases[i].cursor_at, w.text);
+		world_shows(&w, cases[i].also);
+		world_end(&w);
+	}
+}
+
+static void what_is_not_there_is_not_found(void **state)
+{
+	struct world w;
+
+	(void)state;
+	started(&w, world_incident(), 24, 100);
+	world_keys(&w, "/ <31337> Enter");
+	world_shows(&w, "nothing alive has PID, PGID or SID 31337");
+	world_keys(&w, "/ <:22> Enter");
+	world_shows(&w, "nothing alive has connection to port 22");
+	world_end(&w);
+}
+
+static void a_filter_leaves_the_rest_out(void **state)
+{
+	struct world w;
+
+	(void)state;
+	started(&w, world_incident(), 24, 100);
+	world_keys(&w, "\\ <curl> Enter");
+	world_shows(&w, "curl -T");
+	world_hides(&w, "python3 worker");
+	world_shows(&w, "only 'curl'");
+	world_keys(&w, "Esc");
+	world_shows(&w, "python3 worker");
+	world_end(&w);
+}
+
+static void the_selection_follows_the_process_not_the_row(void **state)
+{
+	struct world w;
+	struct table *t;
+
+	(void)state;
+	started(&w, world_incident(), 24, 100);
+	world_keys(&w, "/ <4131> Enter");
+	t = world_incident(); /* the session above it is gone: rows move up */
+	world_age(t, 1);
+	t->procs.v[t->procs.n - 1].id.pid = 30000; /* not 4171 any more */
+	world_scan(&w, t);
+	assert_int_equal(view_process(&w.view)->id.pid, 4131);
+	assert_false(w.view.cursor_lost);
+	world_end(&w);
+}
+
+static struct table *without(struct table *t, pid_t pid)
+{
+	for (size_t i = 0; i < t->procs.n; i++) {
+		if (t->procs.v[i].id.pid != pid)
+			continue;
+		process_clear(&t->procs.v[i]);
+		memmove(&t->procs.v[i], &t->procs.v[i + 1],
+			(t->procs.n - i - 1) * sizeof(t->procs.v[0]));
+		t->procs.n--;
+	}
+	return t;
+}
+
+static void order_is_kept_and_newcomers_wait(void **state)
+{
+	struct world w;
+	struct table *t = world_incident();
+	const char *screen;
+
+	(void)state;
+	started(&w, world_incident(), 30, 100);
+	world_age(t, 2);
+	world_add(t, 5000, 1, 5000, 5000, "nc -l 4444", "/usr/bin/nc")->connections = 2;
+	world_scan(&w, t);
+	world_shows(&w, "+1 new · 1 CONNECTED OUT · S sorts them in");
+	screen = world_screen(&w);
+	assert_true(strstr(screen, "+1 new") < strstr(screen, "session 5000"));
+	assert_true(strstr(screen, "session 4102") < strstr(screen, "+1 new"));
+	world_keys(&w, "S Enter");
+	world_hides(&w, "+1 new");
+	screen = world_screen(&w);
+	assert_true(strstr(screen, "session 5000") < strstr(screen, "session 4102"));
+	world_end(&w);
+}
+
+static void the_dead_keep_their_place_until_the_list_is_sorted(void **state)
+{
+	struct world w;
+	struct table *t = without(world_incident(), 4171);
+
+	(void)state;
+	started(&w, world_incident(), 30, 100);
+	world_age(t, 2);
+	world_scan(&w, t);
+	world_shows(&w, "curl -T dump.sql");
+	world_shows(&w, "gone 14:11:09");
+	world_shows(&w, "3 SUSPECTS");
+	world_keys(&w, "S Enter");
+	world_hides(&w, "curl -T dump.sql");
+	world_end(&w);
+}
+
+static struct table *with_daemons(struct table *t, int n, int deleted)
+{
+	for (int i = 0; i < n; i++) {
+		pid_t pid = 6000 + i;
+		struct process *p =
+			world_add(t, pid, 1, pid, pid, "case27-daemon", "/opt/case27-daemon");
+
+		p->detail->cwd_deleted = i < deleted;
+	}
+	return t;
+}
+
+static void quiet_identical_ones_are_one_row(void **state)
+{
+	struct world w;
+
+	(void)state;
+	started(&w, with_daemons(world_incident(), 40, 20), 30, 100);
+	world_shows(&w, "40 × case27-daemon under 1");
+	world_shows(&w, "20 with deleted cwd");
+	world_hides(&w, "6007");
+	world_keys(&w, "/ <6007> Enter");
+	assert_int_equal(view_process(&w.view)->id.pid, 6007);
+	world_end(&w);
+}
+
+static void one_that_needs_eyes_is_in_no_fold(void **state)
+{
+	struct table *t = with_daemons(world_incident(), 40, 0);
+	struct world w;
+
+	(void)state;
+	t->procs.v[t->procs.n - 1].connections = 1;
+	tables_set(&t->procs.v[t->procs.n - 1].remote, "203.0.113.7:22");
+	started(&w, t, 30, 100);
+	world_shows(&w, "39 × case27-daemon");
+	world_shows(&w, "203.0.113.7:22");
+	world_end(&w);
+}
+
+static void r_chooses_a_run_and_its_screen_says_how_it_stands(void **state)
+{
+	struct world w;
+
+	(void)state;
+	started(&w, world_incident(), 24, 100);
+	world_keys(&w, "/ <4150> Enter r");
+	world_shows(&w, "Which run?");
+	world_keys(&w, "Enter");
+	world_shows(&w, "session 4102, chosen here");
+	world_shows(&w, "2 ALIVE");
+	world_shows(&w, "REGROUPED");
+	world_shows(&w, "the run's");
+	world_shows(&w, "elsewhere on this host");
+	world_golden(&w, "run-100x24");
+	world_keys(&w, "Resize:24x80");
+	world_golden(&w, "run-80x24");
+	world_keys(&w, "r Home Enter");
+	world_shows(&w, "nothing recorded");
+	world_end(&w);
+}
+
+static void a_run_of_which_nothing_lives_says_so(void **state)
+{
+	struct world w;
+	struct table *t = without(without(world_incident(), 4131), 4150);
+
+	(void)state;
+	started(&w, world_incident(), 24, 100);
+	world_keys(&w, "/ <4150> Enter r Enter");
+	world_age(t, 3);
+	world_scan(&w, t);
+	world_shows(&w, "nothing of it is alive");
+	world_shows(&w, "2 ended");
+	world_shows(&w, "nothing of session 4102 is alive");
+	world_end(&w);
+}
+
+static void the_first_detach_rings(void **state)
+{
+	struct world w;
+	struct table *t = world_incident();
+	struct process *p;
+
+	(void)state;
+	started(&w, world_incident(), 30, 100);
+	world_keys(&w, "/ <4150> Enter r Enter");
+	assert_false(w.view.bell);
+	world_age(t, 1);
+	p = world_add(t, 7000, 4150, 7000, 7000, "setsid sleep", "/usr/bin/sleep");
+	assert_non_null(p);
+	world_scan(&w, t);
+	assert_true(w.view.bell);
+	world_shows(&w, "first detach: 1 of session 4102 left its session");
+	world_shows(&w, "DETACHED");
+	world_end(&w);
+}
+
+static void hostile_names_are_escaped(void **state)
+{
+	struct table *t = world_incident();
+	struct world w;
+
+	(void)state;
+	world_add(t, 8000, 1, 8000, 8000, "\x1b[2Jx\xe2\x80\xaey", "/tmp/e");
+	started(&w, t, 30, 100);
+	world_shows(&w, "\\x1b[2Jx\\u202ey");
+	assert_null(strchr(w.text, '\x1b'));
+	world_end(&w);
+}
+
+static void ascii_is_ascii(void **state)
+{
+	struct world w;
+
+	(void)state;
+	started(&w, world_incident(), 24, 100);
+	w.view.o.ascii = w.grid.ascii = true;
+	for (const char *s = world_screen(&w); *s; s++)
+		assert_true((unsigned char)*s < 0x7f);
+	world_end(&w);
+}
+
+static void keys_of_what_is_to_come_say_so(void **state)
+{
+	struct world w;
+
+	(void)state;
+	started(&w, world_incident(), 24, 100);
+	world_keys(&w, "E");
+	world_shows(&w, "comes with the journal");
+	world_keys(&w, "Down");
+	world_hides(&w, "comes with");
+	world_end(&w);
+}
+
+static void pages_open_and_close(void **state)
+{
+	struct world w;
+
+	(void)state;
+	started(&w, world_incident(), 24, 100);
+	world_keys(&w, "/ <4131> Enter w");
+	assert_int_equal(w.last, REQUEST_DETAIL);
+	world_shows(&w, "Why 4131");
+	world_shows(&w, "parent gone");
+	world_shows(&w, "sh -c ./deploy.sh --env prod");
+	world_keys(&w, "Esc ?");
+	world_shows(&w, "Help: keys, flags, coverage");
+	world_shows(&w, "anything that ended before 14:11:02");
+	world_keys(&w, "q d");
+	world_shows(&w, "Nothing was sent yet");
+	world_keys(&w, "Esc");
+	world_shows(&w, "4 SUSPECTS");
+	world_end(&w);
+}
+
+static void tags_are_kept_by_identity(void **state)
+{
+	struct world w;
+
+	(void)state;
+	started(&w, world_incident(), 24, 100);
+	world_keys(&w, "/ <4131> Enter Space");
+	world_shows(&w, " *  4131");
+	assert_int_equal(w.view.tagged.n, 1);
+	world_keys(&w, "U");
+	assert_int_equal(w.view.tagged.n, 0);
+	world_keys(&w, "/ <4160> Enter Down c");
+	assert_int_equal(w.view.tagged.n, 2); /* with its child */
+	world_end(&w);
+}
+
+static void a_failed_scan_says_that_the_screen_is_old(void **state)
+{
+	struct err err = {0};
+	struct world w;
+
+	(void)state;
+	started(&w, world_incident(), 24, 100);
+	err_set(&err, 24, "/proc: too many open files");
+	view_scan_failed(&w.view, &err);
+	world_shows(&w, "old: the last look failed: /proc: too many open files");
+	world_scan(&w, world_incident());
+	world_hides(&w, "old:");
+	world_end(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(first_screen_says_what_looks_left_behind),
+		cmocka_unit_test(a_calm_host_says_so),
+		cmocka_unit_test(too_small_a_terminal_is_told_in_one_line),
+		cmocka_unit_test(no_size_draws_outside_or_hides_the_cursor),
+		cmocka_unit_test(the_worst_session_is_first),
+		cmocka_unit_test(the_accounted_for_unfolds_to_its_processes),
+		cmocka_unit_test(a_shows_the_whole_host_and_o_the_suspects),
+		cmocka_unit_test(every_process_is_in_exactly_one_place),
+		cmocka_unit_test(find_finds),
+		cmocka_unit_test(what_is_not_there_is_not_found),
+		cmocka_unit_test(a_filter_leaves_the_rest_out),
+		cmocka_unit_test(the_selection_follows_the_process_not_the_row),
+		cmocka_unit_test(order_is_kept_and_newcomers_wait),
+		cmocka_unit_test(the_dead_keep_their_place_until_the_list_is_sorted),
+		cmocka_unit_test(quiet_identical_ones_are_one_row),
+		cmocka_unit_test(one_that_needs_eyes_is_in_no_fold),
+		cmocka_unit_test(r_chooses_a_run_and_its_screen_says_how_it_stands),
+		cmocka_unit_test(a_run_of_which_nothing_lives_says_so),
+		cmocka_unit_test(the_first_detach_rings),
+		cmocka_unit_test(hostile_names_are_escaped),
+		cmocka_unit_test(ascii_is_ascii),
+		cmocka_unit_test(keys_of_what_is_to_come_say_so),
+		cmocka_unit_test(pages_open_and_close),
+		cmocka_unit_test(tags_are_kept_by_identity),
+		cmocka_unit_test(a_failed_scan_says_that_the_screen_is_old),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

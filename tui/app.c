@@ -1,0 +1,272 @@
+#include "tui/app.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "engine/contacts.h"
+#include "engine/scanner.h"
+#include "tui/driver.h"
+#include "tui/view.h"
+
+#define FIRST_SCAN_NS (10 * CLOCK_NS_PER_S) /* a host whose /proc takes longer is stuck */
+#define CHECK_MS 500                        /* how often a hanging read is looked for */
+#define MS 1000000ULL
+
+struct app {
+	const struct app_options *o;
+	struct driver *driver;
+	struct scanner *scanner;
+	struct source *details; /* for the details of one process */
+	struct tracker tracker;
+	struct view view;
+	struct grid grid;
+	int epoll;
+	uint64_t next_scan_ns;
+	bool quit, dirty;
+	char title[160];
+};
+
+static int watch_fd(struct app *a, int fd, struct err *err)
+{
+	struct epoll_event e = {.events = EPOLLIN, .data.fd = fd};
+
+	if (fd < 0 || epoll_ctl(a->epoll, EPOLL_CTL_ADD, fd, &e) == 0)
+		return 0;
+	return err_errno(err, errno, "cannot wait for descriptor %d", fd);
+}
+
+static int open_all(struct app *a, struct err *err)
+{
+	struct driver_options d = {.ascii = a->o->ascii, .mono = a->o->mono, .mouse = a->o->mouse};
+	int rows, cols, r;
+
+	r = driver_open(&d, &a->driver, err);
+	if (r < 0)
+		return r;
+	a->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (a->epoll < 0)
+		return err_errno(err, errno, "no epoll descriptor");
+	r = watch_fd(a, driver_fd(a->driver), err);
+	if (!r)
+		r = watch_fd(a, driver_signal_fd(a->driver), err);
+	if (!r)
+		r = watch_fd(a, scanner_fd(a->scanner), err);
+	driver_size(a->driver, &rows, &cols);
+	if (!r)
+		r = grid_resize(&a->grid, rows, cols, err);
+	a->grid.ascii = driver_ascii(a->driver);
+	a->view.o.ascii = a->grid.ascii;
+	return r;
+}
+
+static void close_all(struct app *a)
+{
+	driver_close(a->driver);
+	file_close_fd(&a->epoll);
+	view_free(&a->view);
+	tracker_free(&a->tracker);
+	scanner_close(a->scanner);
+	source_close(a->details);
+	grid_free(&a->grid);
+}
+
+/* --- what the view asks for ------------------------------------------------ */
+
+static void draw(struct app *a)
+{
+	char title[sizeof(a->title)];
+
+	view_draw(&a->view, &a->grid);
+	driver_flush(a->driver, &a->grid);
+	view_title(&a->view, title, sizeof(title));
+	if (strcmp(title, a->title) != 0) {
+		memcpy(a->title, title, sizeof(title));
+		driver_title(a->driver, title);
+	}
+	if (a->view.bell)
+		driver_bell(a->driver);
+	a->view.bell = false;
+	a->dirty = false;
+}
+
+/*
+ * Of one process, read here and now: it may hang, but only where the scanner
+ * would have hung on it before and given up (then it is not asked for).
+ */
+static void read_detail(struct app *a)
+{
+	struct detail *d = NULL;
+	struct err err = {0};
+
+	if (a->tracker.now->coverage.skipped ||
+	    a->tracker.now->coverage.sources & 1u << SOURCE_REPLAY)
+		return;
+	if (!a->details && source_open(&a->o->source, &a->details, &err) < 0) {
+		view_say(&a->view, STYLE_WARNING, "%s", err.text);
+		return;
+	}
+	if (source_detail(a->details, a->view.why_of, DETAIL_ALL, &d, &err) < 0)
+		return; /* it has ended: the page says so after the next scan */
+	view_detail(&a->view, d);
+	detail_unref(d);
+}
+
+static void serve(struct app *a, enum request request)
+{
+	switch (request) {
+	case REQUEST_QUIT:
+		a->quit = true;
+		break;
+	case REQUEST_SUSPEND:
+		driver_suspend(a->driver);
+		break;
+	case REQUEST_REDRAW:
+		driver_redraw(a->driver);
+		break;
+	case REQUEST_RESCAN:
+		a->next_scan_ns = 0;
+		break;
+	case REQUEST_DETAIL:
+		read_detail(a);
+		break;
+	case REQUEST_FLUSH:
+	case REQUEST_ACT:
+	case REQUEST_SNAPSHOT:
+	case REQUEST_NONE:
+		break;
+	}
+}
+
+/* --- the loop -------------------------------------------------------------- */
+
+static int take_input(struct app *a, struct err *err)
+{
+	struct input in;
+	int r = 0;
+
+	while (!a->quit && !r && driver_read(a->driver, &in) == 1) {
+		if (in.kind == INPUT_RESIZE)
+			r = grid_resize(&a->grid, in.y, in.x, err);
+		serve(a, view_update(&a->view, &in));
+		a->dirty = true;
+	}
+	return r;
+}
+
+static int take_scan(struct app *a, struct err *err)
+{
+	const struct process *at = view_process(&a->view);
+	struct identity cursor = at ? at->id : (struct identity){0};
+	struct table *scan = NULL;
+	struct err why = {0};
+	int r = scanner_take(a->scanner, &scan, &why);
+
+	if (r == 0)
+		return 0;
+	a->dirty = true;
+	if (r < 0) {
+		view_scan_failed(&a->view, &why);
+		return 0;
+	}
+	r = tracker_fold(&a->tracker, scan, err);
+	if (!r && !a->o->source.replay)
+		r = contacts_read(&a->tracker, table_find(a->tracker.now, cursor), err);
+	return r < 0 ? r : view_scanned(&a->view, err);
+}
+
+static int first_scan(struct app *a, struct err *err)
+{
+	uint64_t until = clock_boot_ns() + FIRST_SCAN_NS;
+	struct epoll_event e;
+	int r = 0;
+
+	scanner_request(a->scanner);
+	draw(a);
+	while (!r && !a->quit && !a->tracker.now && clock_boot_ns() < until) {
+		if (epoll_wait(a->epoll, &e, 1, CHECK_MS) < 0 && errno != EINTR)
+			return err_errno(err, errno, "epoll");
+		scanner_check(a->scanner, clock_boot_ns());
+		if (take_input(a, err) < 0)
+			return -err->code;
+		r = take_scan(a, err);
+		if (!r && a->view.trouble[0])
+			return err_set(err, ENODATA, "%s", a->view.trouble);
+	}
+	if (!r && !a->tracker.now && !a->quit)
+		return err_set(err, ETIMEDOUT, "/proc: not read within 10 s");
+	if (!r && a->o->target && !a->quit)
+		r = view_choose(&a->view, a->o->target, err);
+	return r;
+}
+
+static int wait_ms(const struct app *a, uint64_t now)
+{
+	int ms = driver_wait_ms(a->driver);
+	uint64_t left = a->next_scan_ns > now ? (a->next_scan_ns - now) / MS + 1 : 0;
+
+	if (ms < 0 || ms > CHECK_MS)
+		ms = CHECK_MS;
+	if (!a->view.paused && !scanner_busy(a->scanner) && left < (uint64_t)ms)
+		ms = (int)left;
+	return ms;
+}
+
+static void scan_when_due(struct app *a, uint64_t now)
+{
+	if (now < a->next_scan_ns || a->view.paused || scanner_busy(a->scanner))
+		return;
+	scanner_request(a->scanner);
+	a->next_scan_ns = now + a->o->delay_ms * MS;
+}
+
+static int loop(struct app *a, struct err *err)
+{
+	struct epoll_event e[4];
+	int r = first_scan(a, err);
+
+	a->next_scan_ns = clock_boot_ns() + a->o->delay_ms * MS;
+	draw(a);
+	while (!r && !a->quit) {
+		uint64_t now = clock_boot_ns();
+
+		scan_when_due(a, now);
+		if (epoll_wait(a->epoll, e, 4, wait_ms(a, now)) < 0 && errno != EINTR)
+			return err_errno(err, errno, "epoll");
+		scanner_check(a->scanner, clock_boot_ns());
+		r = take_input(a, err);
+		if (!r)
+			r = take_scan(a, err);
+		if (a->dirty && !r)
+			draw(a);
+	}
+	return r;
+}
+
+int app_run(const struct app_options *options, struct err *err)
+{
+	struct app a = {.o = options, .epoll = -1};
+	struct view_options v = {
+		.readonly = options->readonly,
+		.source = options->source_words,
+		.user = options->user,
+		.pids = options->pids,
+		.n_pids = options->n_pids,
+	};
+	int r;
+
+	tracker_init(&a.tracker);
+	view_init(&a.view, &v, &a.tracker);
+	r = scanner_open(&options->source, &a.scanner, err);
+	if (!r)
+		r = open_all(&a, err);
+	if (!r)
+		r = loop(&a, err);
+	close_all(&a);
+	return r;
+}

@@ -1,0 +1,141 @@
+#include "tui/page.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+
+#define LABEL_CELLS 12
+
+static void drop_lines(struct page *p)
+{
+	for (size_t i = 0; i < p->lines.n; i++)
+		free(p->lines.v[i].text);
+	p->lines.n = 0;
+}
+
+void page_start(struct page *p, const char *title)
+{
+	drop_lines(p);
+	if (strcmp(p->title, title) == 0)
+		return;
+	p->top = 0;
+	p->sideways = 0;
+	snprintf(p->title, sizeof(p->title), "%s", title);
+}
+
+void page_free(struct page *p)
+{
+	drop_lines(p);
+	free(p->lines.v);
+	memset(p, 0, sizeof(*p));
+}
+
+static void add(struct page *p, enum style style, int label, char *text)
+{
+	struct page_line line = {text, style, label};
+
+	if (text && !VEC_PUSH(&p->lines, line))
+		free(text);
+}
+
+void page_add(struct page *p, enum style style, const char *fmt, ...)
+{
+	char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	add(p, style, 0, text);
+}
+
+void page_fact(struct page *p, const char *label, enum style style, const char *fmt, ...)
+{
+	char *value = NULL, *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&value, fmt, ap) < 0)
+		value = NULL;
+	va_end(ap);
+	if (value && asprintf(&text, "%-*s%s", LABEL_CELLS, label, value) < 0)
+		text = NULL;
+	free(value);
+	add(p, style, LABEL_CELLS, text);
+}
+
+void page_gap(struct page *p)
+{
+	add(p, STYLE_NORMAL, 0, strdup(""));
+}
+
+static void scroll(struct page *p, long by)
+{
+	long most = (long)p->lines.n - p->shown, to = (long)p->top + by;
+
+	if (to > most)
+		to = most;
+	p->top = to < 0 ? 0 : (size_t)to;
+}
+
+bool page_action(struct page *p, enum action a)
+{
+	int page = p->shown > 1 ? p->shown - 1 : 1;
+
+	switch (a) {
+	case ACTION_UP:
+		scroll(p, -1);
+		return true;
+	case ACTION_DOWN:
+		scroll(p, 1);
+		return true;
+	case ACTION_PAGE_UP:
+		scroll(p, -page);
+		return true;
+	case ACTION_PAGE_DOWN:
+		scroll(p, page);
+		return true;
+	case ACTION_HALF_UP:
+		scroll(p, -page / 2);
+		return true;
+	case ACTION_HALF_DOWN:
+		scroll(p, page / 2);
+		return true;
+	case ACTION_TOP:
+		p->top = 0;
+		return true;
+	case ACTION_BOTTOM:
+		scroll(p, (long)p->lines.n);
+		return true;
+	case ACTION_SCROLL_LEFT:
+		p->sideways = p->sideways > 8 ? p->sideways - 8 : 0;
+		return true;
+	case ACTION_SCROLL_RIGHT:
+		p->sideways += 8;
+		return true;
+	default:
+		return false;
+	}
+}
+
+void page_draw(struct page *p, const struct area *area)
+{
+	p->shown = area->rows;
+	scroll(p, 0);
+	for (int y = 0; y < area->rows && p->top + (size_t)y < p->lines.n; y++) {
+		const struct page_line *l = &p->lines.v[p->top + (size_t)y];
+
+		if (p->sideways == 0)
+			draw_cut(area, y, 0, area->cols, l->style, l->text);
+		else
+			draw_text(area, y, -p->sideways, l->style, l->text);
+		if (l->label > p->sideways)
+			draw_restyle(area, y, 0, l->label - p->sideways, STYLE_HEADER);
+	}
+	if (p->top + (size_t)area->rows < p->lines.n && area->rows > 1)
+		draw_right(area, area->rows - 1, area->cols, STYLE_DIM, " more ↓");
+}

@@ -1,0 +1,236 @@
+#include "tui/view.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "tui/facts.h"
+
+void view_init(struct view *v, const struct view_options *o, struct tracker *tracker)
+{
+	memset(v, 0, sizeof(*v));
+	v->o = *o;
+	v->k = tracker;
+	v->screen_rows = 24;
+	v->screen_cols = 80;
+	v->list = o->pids ? LIST_ALL : LIST_SUSPECTS;
+	snprintf(v->user, sizeof(v->user), "%s", o->user ? o->user : "");
+}
+
+void view_free(struct view *v)
+{
+	v->k->run = NULL;
+	run_clear(&v->run);
+	rows_free(&v->rows);
+	tagset_free(&v->toggled);
+	tagset_free(&v->tagged);
+	query_free(&v->find);
+	query_free(&v->filter);
+	menu_close(&v->menu);
+	dialog_close(&v->dialog);
+	page_free(&v->page);
+	plan_clear(&v->here);
+	detail_unref(v->why_detail);
+	memset(v, 0, sizeof(*v));
+}
+
+void view_say(struct view *v, enum style style, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(v->message, sizeof(v->message), fmt, ap);
+	va_end(ap);
+	v->message_style = style;
+}
+
+struct dialog_host view_host(const struct view *v)
+{
+	return (struct dialog_host){v->k->now, v->has_run ? &v->run : NULL};
+}
+
+struct rows_options view_rows_options(const struct view *v)
+{
+	return (struct rows_options){
+		.list = v->list,
+		.sort = v->sort,
+		.flat = v->flat,
+		.run = v->has_run ? &v->run : NULL,
+		.filter = &v->filter,
+		.user = v->user,
+		.pids = v->o.pids,
+		.n_pids = v->o.n_pids,
+		.toggled = &v->toggled,
+		.tagged = &v->tagged,
+	};
+}
+
+/* The row the cursor was on is gone: it stands on another one now, which was
+ * not chosen. */
+static void lose_cursor(struct view *v)
+{
+	v->cursor_lost = true;
+	snprintf(v->lost_words, sizeof(v->lost_words), "%s", v->cursor_words);
+}
+
+void view_rebuild(struct view *v, bool settle)
+{
+	struct rows_options o = view_rows_options(v);
+	const struct row *was = view_row(v);
+	long line_was = was ? (long)was->line : 0, moved;
+	struct err err = {0};
+	size_t at = v->cursor;
+	long found;
+
+	if (rows_build(&v->rows, v->k, &o, settle, &err) < 0)
+		view_say(v, STYLE_WARNING, "%s", err.text);
+	found = v->cursor_tag ? rows_find(&v->rows, v->cursor_tag) : -1;
+	if (found < 0 && v->cursor_tag)
+		lose_cursor(v);
+	view_move_to(v, found < 0 ? at : (size_t)found);
+	v->here_known = false;
+	if (!view_row(v))
+		return;
+	/* what is above came or went: the row stays where the eye is */
+	moved = (long)view_row(v)->line - line_was;
+	if (found >= 0 && !settle && (long)v->top + moved >= 0)
+		v->top = (unsigned)((long)v->top + moved);
+	view_scroll_to_cursor(v);
+}
+
+static void watch_run(struct view *v)
+{
+	const struct table *t = v->k->now;
+	unsigned detached = 0, late = 0, alive = 0;
+	char flags[7];
+
+	if (identity_known(v->run.root) && !v->run.over_ticks && !table_find(t, v->run.root)) {
+		uint64_t hz = (uint64_t)t->host.ticks_per_second;
+
+		v->run.over_ticks = t->host.boot_ns / CLOCK_NS_PER_S * hz;
+	}
+	for (size_t i = 0; i < t->procs.n; i++) {
+		const struct process *p = &t->procs.v[i];
+
+		if (!run_is_member(p) || process_is_dead(p))
+			continue;
+		run_flags(&v->run, p, flags);
+		alive++;
+		detached += flags[1] == 'S' || flags[1] == 'C';
+		late += flags[3] == 'L';
+	}
+	if (detached && !v->told_detach) {
+		v->told_detach = v->bell = true;
+		view_say(v, STYLE_DETACHED, "first detach: %u of %s left its session", detached,
+			 v->run.id);
+	}
+	if (late && !v->told_late) {
+		v->told_late = v->bell = true;
+		view_say(v, STYLE_WARNING, "first late start: %u began after %s was over", late,
+			 v->run.id);
+	}
+	if (!alive && !v->told_over) {
+		v->told_over = true;
+		view_say(v, STYLE_GOOD, "nothing of %s is alive", v->run.id);
+	}
+}
+
+int view_scanned(struct view *v, struct err *err)
+{
+	bool settle = v->k->scans <= 2 && !v->cursor_tag;
+
+	(void)err;
+	v->trouble[0] = '\0';
+	if (v->has_run)
+		watch_run(v);
+	view_rebuild(v, settle);
+	if (v->screen == SCREEN_WHY)
+		view_why_page(v);
+	else if (v->screen == SCREEN_DIFF)
+		view_diff_page(v);
+	return 0;
+}
+
+void view_scan_failed(struct view *v, const struct err *why)
+{
+	text_safe(v->trouble, sizeof(v->trouble), why->text, strlen(why->text), v->o.ascii);
+}
+
+int view_choose(struct view *v, const struct selector *target, struct err *err)
+{
+	struct run run;
+	int r;
+
+	if (!target) {
+		r = tracker_set_run(v->k, NULL, err);
+		run_clear(&v->run);
+		v->has_run = false;
+		v->list = LIST_SUSPECTS;
+	} else {
+		r = run_choose(&run, target, v->k->now, err);
+		if (r < 0)
+			return r;
+		run_clear(&v->run);
+		v->run = run;
+		v->has_run = true;
+		v->told_detach = v->told_late = v->told_over = false;
+		v->chosen_wall_ns = v->k->now->host.wall_ns;
+		v->list = LIST_RUN;
+		r = tracker_set_run(v->k, &v->run, err);
+		for (size_t i = 0; i < v->k->now->procs.n; i++) {
+			char flags[7];
+
+			/* what had left before is no news */
+			run_flags(&v->run, &v->k->now->procs.v[i], flags);
+			if (run_is_member(&v->k->now->procs.v[i]) &&
+			    (flags[1] == 'S' || flags[1] == 'C'))
+				v->told_detach = true;
+		}
+	}
+	v->cursor_lost = false;
+	v->cursor_tag = 0;
+	v->cursor = 0;
+	v->top = 0;
+	view_rebuild(v, true);
+	return r;
+}
+
+void view_show(struct view *v, enum list_kind list)
+{
+	v->list = list;
+	v->cursor_tag = 0;
+	v->top = 0;
+	v->cursor = 0;
+	view_rebuild(v, true);
+	v->cursor_lost = false;
+}
+
+void view_detail(struct view *v, struct detail *d)
+{
+	detail_unref(v->why_detail);
+	v->why_detail = d ? detail_ref(d) : NULL;
+	if (v->screen == SCREEN_WHY)
+		view_why_page(v);
+}
+
+void view_title(const struct view *v, char *out, size_t size)
+{
+	const struct table *t = v->k->now;
+	size_t alive = 0;
+
+	if (!t) {
+		snprintf(out, size, "stray");
+		return;
+	}
+	for (size_t i = 0; v->has_run && i < t->procs.n; i++)
+		alive += run_is_member(&t->procs.v[i]) && !process_is_dead(&t->procs.v[i]);
+	if (v->has_run)
+		snprintf(out, size, "stray: %zu alive of a run on %s", alive, t->host.hostname);
+	else
+		snprintf(out, size, "stray: %zu %s on %s", v->k->suspects,
+			 v->k->suspects == 1 ? "suspect" : "suspects", t->host.hostname);
+}

@@ -1,0 +1,435 @@
+/* The screen as a whole: what stands where, the lines above and below the list. */
+#include "tui/view.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "tui/facts.h"
+
+/* From so many rows on, a screen has room for more than the list. */
+#define ROWS_FOR_COVERAGE 12
+#define ROWS_FOR_PANE 14
+#define ROWS_FOR_HINT 22
+
+static int pane_rows(const struct view *v)
+{
+	int rows = v->screen_rows;
+
+	if (rows >= 24)
+		return 6;
+	if (rows >= 18)
+		return 4;
+	return rows >= ROWS_FOR_PANE ? 3 : 1;
+}
+
+int view_head_rows(const struct view *v)
+{
+	return v->screen_rows >= ROWS_FOR_COVERAGE ? 4 : 3;
+}
+
+static bool has_hint(const struct view *v)
+{
+	return v->list == LIST_SUSPECTS && v->screen_rows >= ROWS_FOR_HINT;
+}
+
+/* --- the first line -------------------------------------------------------- */
+
+static void add_what(const struct view *v, struct line *l)
+{
+	const struct table *t = v->k->now;
+	char when[9];
+
+	if (!v->has_run) {
+		line_add(l, "nothing recorded");
+		return;
+	}
+	clock_hms(v->chosen_wall_ns, when);
+	line_add(l, "%s, chosen here %s", v->run.id, when);
+	if (v->run.over_ticks) {
+		clock_hms(facts_wall_ns(&t->host, v->run.over_ticks), when);
+		line_add(l, " · LEFTOVER: its root ended %s", when);
+	}
+}
+
+static void add_user(const struct table *t, struct line *l)
+{
+	const struct process *self = table_find(t, t->host.self);
+
+	if (!t->host.uid)
+		line_add(l, "root");
+	else if (self)
+		facts_user(l, self);
+	else
+		line_add(l, "uid %u", t->host.uid);
+}
+
+static void draw_title(const struct view *v, const struct area *a)
+{
+	const struct table *t = v->k->now;
+	char right[64] = "stray ", when[9];
+	struct line l;
+	int end;
+
+	draw_fill(a, 0, 0, 1, a->cols, STYLE_TITLE, ' ');
+	if (!t) {
+		draw_cut(a, 0, 1, a->cols - 1, STYLE_TITLE, "stray · reading /proc …");
+		return;
+	}
+	line_start(&l, v->o.ascii);
+	line_add(&l, "%s · ", t->host.hostname);
+	add_what(v, &l);
+	line_add(&l, " · ");
+	add_user(t, &l);
+	line_add(&l, " · %s", v->o.source);
+	if (v->user[0])
+		line_add(&l, " · only %s", v->user);
+	if (v->filter.kind != QUERY_NONE)
+		line_add(&l, " · only '%s'", v->filter.text);
+	if (v->follow)
+		line_add(&l, " · following %s", v->cursor_words);
+	clock_hms(t->host.wall_ns, when);
+	snprintf(right, sizeof(right), "%s%s%s %s ", v->paused ? "PAUSED · " : "",
+		 a->cols >= 60 ? "stray · " : "", when, a->cols >= 60 ? "UTC" : "");
+	end = draw_right(a, 0, a->cols, STYLE_TITLE, right);
+	draw_cut(a, 0, 1, end - 2, STYLE_TITLE, l.text);
+}
+
+/* --- the counts ------------------------------------------------------------ */
+
+struct counts {
+	size_t alive, connected, sessions, late, authority, possible;
+	uint64_t youngest; /* s */
+};
+
+static bool counted(const struct view *v, const struct process *p)
+{
+	return v->has_run && v->list != LIST_SUSPECTS ? run_is_member(p) && !process_is_dead(p)
+						      : p->suspect != 0;
+}
+
+static struct counts count(const struct view *v)
+{
+	const struct table *t = v->k->now;
+	struct counts c = {.youngest = UINT64_MAX};
+	struct tagset sessions = {0};
+	char flags[7];
+
+	for (size_t i = 0; i < t->procs.n; i++) {
+		const struct process *p = &t->procs.v[i];
+		uint64_t age;
+
+		c.possible += p->evidence && !run_is_member(p);
+		if (!counted(v, p))
+			continue;
+		run_flags(v->has_run ? &v->run : NULL, p, flags);
+		age = facts_age(&t->host, p);
+		c.alive++;
+		c.connected += p->connections != 0;
+		c.late += flags[3] == 'L';
+		c.authority += flags[5] == 'a' || flags[5] == 'A';
+		c.youngest = age < c.youngest ? age : c.youngest;
+		tagset_push(&sessions, (uint64_t)p->sid, 0);
+	}
+	tagset_sort(&sessions);
+	c.sessions = sessions.n;
+	tagset_free(&sessions);
+	return c;
+}
+
+static int dot(const struct area *a, int x)
+{
+	return draw_text(a, 1, x, STYLE_DIM, " · ");
+}
+
+static void draw_suspect_counts(const struct view *v, const struct area *a)
+{
+	const struct table *t = v->k->now;
+	struct counts c = count(v);
+	struct line l;
+	char age[16];
+	int x;
+
+	if (!c.alive) {
+		draw_format(a, 1, 1, STYLE_GOOD,
+			    a->cols < 72 ? "nothing looks left behind · %zu processes"
+					 : "nothing looks left behind · %zu processes, all "
+					   "accounted for",
+			    t->procs.n);
+		return;
+	}
+	x = draw_format(a, 1, 1, STYLE_SURVIVOR, "%zu %s", c.alive,
+			c.alive == 1 ? "SUSPECT" : "SUSPECTS");
+	x = draw_format(a, 1, x, STYLE_NORMAL, " in %zu %s", c.sessions,
+			c.sessions == 1 ? "session" : "sessions");
+	if (c.connected) {
+		x = dot(a, x);
+		x = draw_format(a, 1, x, STYLE_AUTHORITY, "%zu CONNECTED OUT", c.connected);
+	}
+	clock_age(c.youngest, age);
+	x = dot(a, x);
+	x = draw_format(a, 1, x, STYLE_NORMAL, "youngest %s", age);
+	x = dot(a, x);
+	line_start(&l, v->o.ascii);
+	line_add(&l, "%zu processes", t->procs.n);
+	if (v->list == LIST_SUSPECTS)
+		line_add(&l, ", %zu accounted for below", t->procs.n - c.alive);
+	draw_cut(a, 1, x, a->cols - x - 1, STYLE_DIM, l.text);
+}
+
+static int draw_count(const struct area *a, int x, enum style style, size_t n, const char *what)
+{
+	if (!n)
+		return x;
+	x = dot(a, x);
+	return draw_format(a, 1, x, style, "%zu %s", n, what);
+}
+
+static void draw_run_counts(const struct view *v, const struct area *a)
+{
+	struct counts c = count(v);
+	int x;
+
+	if (c.alive)
+		x = draw_format(a, 1, 1, STYLE_SURVIVOR, "%zu ALIVE", c.alive);
+	else
+		x = draw_text(a, 1, 1, STYLE_GOOD, "nothing of it is alive");
+	x = draw_count(a, x, STYLE_WARNING, c.late, "STARTED SINCE");
+	x = draw_count(a, x, STYLE_AUTHORITY, c.connected, "CONNECTED OUT");
+	x = draw_count(a, x, STYLE_AUTHORITY, c.authority, "CAN AUTHORISE");
+	x = draw_count(a, x, STYLE_NORMAL, c.possible, "possible");
+	draw_count(a, x, STYLE_DIM, v->run.ended, "ended");
+}
+
+/* --- what is not known ----------------------------------------------------- */
+
+struct not_known {
+	struct line line;
+	int room;
+};
+
+/* As many pieces as fit on the line; the help has all of them. */
+static void add_not_known(void *ctx, const char *safe)
+{
+	struct not_known *n = ctx;
+	int cells = text_cells(n->line.text) + text_cells(safe) + 3;
+
+	if (n->line.len && cells > n->room)
+		return;
+	line_dot(&n->line);
+	line_add(&n->line, "%s", safe);
+}
+
+static void draw_coverage(const struct view *v, const struct area *a, int y)
+{
+	struct not_known n = {.room = a->cols - 14};
+
+	if (v->trouble[0]) {
+		int x = draw_text(a, y, 1, STYLE_WARNING, "old: the last look failed: ");
+
+		draw_cut(a, y, x, a->cols - x - 1, STYLE_WARNING, v->trouble);
+		return;
+	}
+	facts_not_known(v->k->now, add_not_known, &n);
+	if (!n.line.len)
+		return;
+	draw_text(a, y, 1, STYLE_HEADER, "not known:");
+	draw_cut(a, y, 12, a->cols - 13, STYLE_DIM, n.line.text);
+}
+
+static void draw_unit(const struct view *v, const struct area *a, int y)
+{
+	struct line l;
+	char when[9];
+
+	line_start(&l, v->o.ascii);
+	clock_hms(v->k->now->coverage.first_scan_wall_ns, when);
+	line_add(&l, "%s, held by nothing", v->run.id);
+	line_add(&l, " · seen: scans of /proc since %s, nothing between two of them", when);
+	draw_text(a, y, 1, STYLE_HEADER, "unit:");
+	draw_cut(a, y, 7, a->cols - 8, STYLE_DIM, l.text);
+}
+
+void view_draw_head(const struct view *v, const struct area *a)
+{
+	draw_title(v, a);
+	if (!v->k->now)
+		return;
+	if (v->list == LIST_RUN)
+		draw_run_counts(v, a);
+	else
+		draw_suspect_counts(v, a);
+	if (a->rows < 4)
+		return;
+	if (v->list == LIST_RUN && !v->trouble[0])
+		draw_unit(v, a, 2);
+	else
+		draw_coverage(v, a, 2);
+}
+
+/* --- the foot -------------------------------------------------------------- */
+
+static const struct {
+	enum action action;
+	char key[4];
+	const char *word;
+	bool act;
+} keys[] = {
+	{ACTION_CHOOSE_RUN, "r", "run", false}, {ACTION_FREEZE, "z", "freeze", true},
+	{ACTION_TERM, "T", "term", true},       {ACTION_KILL, "K", "kill", true},
+	{ACTION_END_RUN, "x", "end run", true}, {ACTION_DIFF, "d", "diff", false},
+	{ACTION_EXPORT, "e", "export", false},  {ACTION_WHY, "w", "why", false},
+	{ACTION_FIND, "/", "find", false},      {ACTION_HELP, "?", "keys", false},
+	{ACTION_QUIT, "q", "quit", false},
+};
+
+#define N_KEYS (sizeof(keys) / sizeof(keys[0]))
+
+/* What is left off first where there is no room. */
+static const enum action dispensable[] = {ACTION_EXPORT, ACTION_DIFF, ACTION_WHY, ACTION_FREEZE,
+					  ACTION_END_RUN};
+
+static bool key_shown(const struct view *v, size_t i, size_t dropped)
+{
+	if (keys[i].act && v->o.readonly)
+		return false;
+	if (keys[i].action == ACTION_END_RUN && !v->has_run)
+		return false;
+	for (size_t k = 0; k < dropped; k++)
+		if (dispensable[k] == keys[i].action)
+			return false;
+	return true;
+}
+
+static int keys_width(const struct view *v, size_t dropped)
+{
+	int w = 1;
+
+	for (size_t i = 0; i < N_KEYS; i++)
+		if (key_shown(v, i, dropped))
+			w += (int)(strlen(keys[i].key) + strlen(keys[i].word)) + 3;
+	return w;
+}
+
+static void draw_list_keys(const struct view *v, const struct area *a)
+{
+	size_t most = sizeof(dispensable) / sizeof(dispensable[0]), dropped = 0;
+	int x = 1;
+
+	while (dropped < most && keys_width(v, dropped) > a->cols)
+		dropped++;
+	for (size_t i = 0; i < N_KEYS; i++) {
+		if (!key_shown(v, i, dropped))
+			continue;
+		x = draw_text(a, 0, x, STYLE_KEY, keys[i].key);
+		x = draw_text(a, 0, x + 1, STYLE_DIM, keys[i].word) + 2;
+	}
+	if (v->o.readonly)
+		draw_right(a, 0, a->cols - 1, STYLE_WARNING, "read only");
+}
+
+void view_draw_keys(const struct view *v, const struct area *a)
+{
+	static const char *const prompts[] = {
+		[PROMPT_NONE] = "",
+		[PROMPT_FIND] = "find: ",
+		[PROMPT_FILTER] = "show only: ",
+	};
+	int x;
+
+	if (v->prompt) {
+		x = draw_text(a, 0, 1, STYLE_KEY, prompts[v->prompt]);
+		lineedit_draw(&v->edit, a, 0, x, a->cols - x - 1);
+		return;
+	}
+	if (v->message[0]) {
+		draw_cut(a, 0, 1, a->cols - 2, v->message_style, v->message);
+		return;
+	}
+	if (v->screen == SCREEN_LIST) {
+		draw_list_keys(v, a);
+		return;
+	}
+	x = draw_text(a, 0, 1, STYLE_KEY, "Esc");
+	x = draw_text(a, 0, x + 1, STYLE_DIM, "back");
+	x = draw_text(a, 0, x + 2, STYLE_KEY, "Up Down");
+	x = draw_text(a, 0, x + 1, STYLE_DIM, "scroll");
+	if (v->screen != SCREEN_DIFF)
+		return;
+	x = draw_text(a, 0, x + 2, STYLE_KEY, "o");
+	draw_text(a, 0, x + 1, STYLE_DIM, v->elsewhere ? "the run alone" : "elsewhere too");
+}
+
+static void draw_hint(const struct view *v, const struct area *a, int y)
+{
+	struct line l;
+	int x = draw_text(a, y, 1, STYLE_HEADER, "What do you know?");
+
+	line_start(&l, v->o.ascii);
+	line_add(&l, "4102   14:00-14:05   198.51.100.9   :443   user:op   cwd:/srv");
+	x = draw_text(a, y, x + 2, STYLE_KEY, "/");
+	draw_cut(a, y, x + 2, a->cols - x - 3, STYLE_DIM, l.text);
+}
+
+/* --- all of it ------------------------------------------------------------- */
+
+static void draw_list_screen(struct view *v, const struct area *a)
+{
+	int head = view_head_rows(v), pane = pane_rows(v), hint = has_hint(v) ? 2 : 0;
+	struct area part = draw_part(a, 0, 0, head, a->cols);
+
+	view_draw_head(v, &part);
+	v->list_y = head;
+	v->list_rows = a->rows - head - pane - hint - 1;
+	part = draw_part(a, head - 1, 0, v->list_rows + 1, a->cols);
+	if (v->k->now)
+		view_draw_list(v, &part);
+	if (hint)
+		draw_hint(v, a, head + v->list_rows + 1);
+	part = draw_part(a, a->rows - 1 - pane, 0, pane, a->cols);
+	view_plan_here(v);
+	if (v->k->now)
+		view_draw_pane(v, &part);
+}
+
+static void draw_page_screen(struct view *v, const struct area *a)
+{
+	struct area part = draw_part(a, 0, 0, 1, a->cols);
+	char when[9] = "";
+	int end;
+
+	if (v->k->now)
+		clock_hms(v->k->now->host.wall_ns, when);
+	draw_fill(&part, 0, 0, 1, a->cols, STYLE_TITLE, ' ');
+	end = draw_format(&part, 0, a->cols - 10, STYLE_TITLE, "%s", when) - 10;
+	draw_cut(&part, 0, 1, end, STYLE_TITLE, v->page.title);
+	part = draw_part(a, 1, 1, a->rows - 2, a->cols - 2);
+	page_draw(&v->page, &part);
+}
+
+void view_draw(struct view *v, struct grid *grid)
+{
+	struct area a = draw_whole(grid), part;
+	struct dialog_host h = view_host(v);
+
+	grid_clear(grid);
+	v->screen_rows = grid->rows;
+	v->screen_cols = grid->cols;
+	if (grid->rows < VIEW_ROWS_MIN || grid->cols < VIEW_COLS_MIN) {
+		draw_format(&a, 0, 0, STYLE_WARNING, "stray needs %d x %d; this is %d x %d",
+			    VIEW_COLS_MIN, VIEW_ROWS_MIN, grid->cols, grid->rows);
+		return;
+	}
+	if (v->screen == SCREEN_LIST)
+		draw_list_screen(v, &a);
+	else
+		draw_page_screen(v, &a);
+	part = draw_part(&a, a.rows - 1, 0, 1, a.cols);
+	view_draw_keys(v, &part);
+	if (v->popup)
+		menu_draw(&v->menu, &a);
+	if (v->dialog.open)
+		dialog_draw(&v->dialog, &h, &a);
+}
