@@ -1,6 +1,6 @@
 # For those who change stray: lint, format, check-asan.  What needs other
 # compiler flags is built in a folder of its own below the build directory.
-EXTRA_DIST += .clang-format .clang-tidy %D%/lint.sh %D%/map.sh %D%/rebuild.sh
+EXTRA_DIST += .clang-format .clang-tidy %D%/analyzer.h %D%/lint.sh %D%/map.sh %D%/rebuild.sh
 
 .PHONY: lint format check-asan
 
@@ -11,7 +11,7 @@ ASAN_CFLAGS = -g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined \
 REBUILD = CC='$(CC)' MAKE='$(MAKE)' $(SHELL) $(top_srcdir)/%D%/rebuild.sh '$(abs_top_srcdir)'
 
 lint: config.h
-	@CPPFLAGS='$(LINT_CPPFLAGS)' $(SHELL) $(top_srcdir)/%D%/lint.sh '$(top_srcdir)'
+	@CPPFLAGS='$(LINT_CPPFLAGS)' $(SHELL) $(top_srcdir)/%D%/analyzer.h %D%/lint.sh '$(top_srcdir)'
 	@+$(REBUILD) analyzer '-g -O1 -fanalyzer' all
 
 format:

@@ -52,9 +52,8 @@ struct act_item {
 	int died_of;       /* signal; 0: not known or exited */
 	int last_signal;   /* the last of ours that reached it; 0: none */
 	uint64_t after_ns; /* gone: from the first of ours to it until that was seen */
-	const char *
-		why; /* alive: "ignores_term", "stopped", ... (3-formats.md names); a literal or NULL */
-	int error; /* errno of the last signal, or 0 */
+	const char *why;   /* alive: "ignores_term", "stopped", ...: a literal; or NULL */
+	int error;         /* errno of the last signal, or 0 */
 };
 
 struct act_outcome {

@@ -168,14 +168,14 @@ static bool walk(struct work *w)
 	size_t i = 0, k = 0;
 
 	while (i < before->procs.n || k < after->procs.n) {
-		const struct process *a = i < before->procs.n ? &before->procs.v[i] : NULL;
-		const struct process *b = k < after->procs.n ? &after->procs.v[k] : NULL;
-		bool ok;
+		bool has_a = i < before->procs.n, has_b = k < after->procs.n, ok;
+		const struct process *a = has_a ? &before->procs.v[i] : NULL;
+		const struct process *b = has_b ? &after->procs.v[k] : NULL;
 
-		if (a && b && identity_same(a->id, b->id)) {
+		if (has_a && has_b && identity_same(a->id, b->id)) {
 			ok = stayed(w, a, b);
 			i++, k++;
-		} else if (!b || (a && a->id.pid <= b->id.pid)) {
+		} else if (has_a && (!has_b || a->id.pid <= b->id.pid)) {
 			ok = went(w, a);
 			i++;
 		} else {
