@@ -113,7 +113,7 @@ static void store_undo(struct driver *d)
 /* XT: XTerm's title sequences (ncurses' user_caps(5)); tmux and screen lack the flag. */
 static bool has_title(void)
 {
-	const char *term = getenv("TERM");
+	const char *term = termname();
 
 	return tigetflag("XT") > 0 || strncmp(term, "tmux", 4) == 0 ||
 	       strncmp(term, "screen", 6) == 0;

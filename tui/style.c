@@ -9,10 +9,10 @@ enum { B = STYLE_BOLD, F = STYLE_FAINT, R = STYLE_REVERSE, U = STYLE_UNDERLINE }
 
 struct role {
 	const char *name;
-	char letter;
 	unsigned mono;
 	struct style_look color8, color256;
 	short lit; /* the 256-colour foreground on the cursor's bar */
+	char letter;
 };
 
 /*
@@ -20,22 +20,22 @@ struct role {
  * on a dark and on a light background; bars bring both their colours.
  */
 static const struct role roles[STYLE_COUNT] = {
-	[STYLE_NORMAL] = {"normal", ' ', 0, {NONE, NONE, 0}, {NONE, NONE, 0}, 231},
-	[STYLE_HEADER] = {"header", 'h', B, {CYAN, NONE, 0}, {67, NONE, 0}, 153},
-	[STYLE_MEMBER] = {"member", 'm', 0, {CYAN, NONE, 0}, {73, NONE, 0}, 159},
-	[STYLE_SUSPECT] = {"suspect", 's', B, {YELLOW, NONE, 0}, {136, NONE, 0}, 222},
-	[STYLE_DETACHED] = {"detached", 'd', U, {MAGENTA, NONE, 0}, {140, NONE, 0}, 183},
-	[STYLE_SURVIVOR] = {"survivor", 'v', B | U, {RED, NONE, B}, {203, NONE, B}, 217},
-	[STYLE_AUTHORITY] = {"authority", 'a', B, {YELLOW, NONE, B}, {208, NONE, B}, 220},
-	[STYLE_DIM] = {"dim", 'g', F, {NONE, NONE, F}, {244, NONE, 0}, 250},
-	[STYLE_SELECTED] = {"selected", 'l', R, {BLACK, CYAN, 0}, {231, 25, 0}, 231},
-	[STYLE_TAGGED] = {"tagged", 'x', B, {GREEN, NONE, B}, {70, NONE, B}, 120},
-	[STYLE_TITLE] = {"title", 't', R, {WHITE, BLUE, B}, {255, 238, B}, 231},
-	[STYLE_WARNING] = {"warning", 'w', B, {RED, NONE, B}, {203, NONE, B}, 217},
-	[STYLE_GOOD] = {"good", 'o', 0, {GREEN, NONE, 0}, {71, NONE, 0}, 120},
-	[STYLE_KEY] = {"key", 'k', B, {NONE, NONE, B}, {NONE, NONE, B}, 231},
-	[STYLE_ENDED] = {"ended", 'e', F, {NONE, NONE, F}, {244, NONE, 0}, 250},
-	[STYLE_INPUT] = {"input", 'i', U, {NONE, NONE, U}, {NONE, NONE, U}, 231},
+	[STYLE_NORMAL] = {"normal", 0, {NONE, NONE, 0}, {NONE, NONE, 0}, 231, ' '},
+	[STYLE_HEADER] = {"header", B, {CYAN, NONE, 0}, {67, NONE, 0}, 153, 'h'},
+	[STYLE_MEMBER] = {"member", 0, {CYAN, NONE, 0}, {73, NONE, 0}, 159, 'm'},
+	[STYLE_SUSPECT] = {"suspect", B, {YELLOW, NONE, 0}, {136, NONE, 0}, 222, 's'},
+	[STYLE_DETACHED] = {"detached", U, {MAGENTA, NONE, 0}, {140, NONE, 0}, 183, 'd'},
+	[STYLE_SURVIVOR] = {"survivor", B | U, {RED, NONE, B}, {203, NONE, B}, 217, 'v'},
+	[STYLE_AUTHORITY] = {"authority", B, {YELLOW, NONE, B}, {208, NONE, B}, 220, 'a'},
+	[STYLE_DIM] = {"dim", F, {NONE, NONE, F}, {244, NONE, 0}, 250, 'g'},
+	[STYLE_SELECTED] = {"selected", R, {BLACK, CYAN, 0}, {231, 25, 0}, 231, 'l'},
+	[STYLE_TAGGED] = {"tagged", B, {GREEN, NONE, B}, {70, NONE, B}, 120, 'x'},
+	[STYLE_TITLE] = {"title", R, {WHITE, BLUE, B}, {255, 238, B}, 231, 't'},
+	[STYLE_WARNING] = {"warning", B, {RED, NONE, B}, {203, NONE, B}, 217, 'w'},
+	[STYLE_GOOD] = {"good", 0, {GREEN, NONE, 0}, {71, NONE, 0}, 120, 'o'},
+	[STYLE_KEY] = {"key", B, {NONE, NONE, B}, {NONE, NONE, B}, 231, 'k'},
+	[STYLE_ENDED] = {"ended", F, {NONE, NONE, F}, {244, NONE, 0}, 250, 'e'},
+	[STYLE_INPUT] = {"input", U, {NONE, NONE, U}, {NONE, NONE, U}, 231, 'i'},
 };
 
 /*
