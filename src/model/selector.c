@@ -59,6 +59,25 @@ static int parse_name(const char *text, struct selector *out)
 	return out->name ? 0 : -ENOMEM;
 }
 
+#define ID_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+#define ID_DIGITS "0123456789"
+
+/* A run's id or the beginning of one.  It names a directory: no slash, no dot in front. */
+static int parse_run(const char *text, struct selector *out)
+{
+	size_t len = strspn(text, ID_LETTERS ID_DIGITS "._-");
+
+	if (!strspn(text, ID_LETTERS ID_DIGITS) || text[len] || len > RUN_ID_MAX)
+		return -EINVAL;
+	return parse_name(text, out);
+}
+
+/* A bare word that is no number is a run id, also one that begins with digits. */
+static bool is_pid(const char *text)
+{
+	return strchr(text, '@') || !text[strspn(text, ID_DIGITS)];
+}
+
 int selector_parse(const char *text, struct selector *out, struct err *err)
 {
 	static const struct {
@@ -89,12 +108,14 @@ int selector_parse(const char *text, struct selector *out, struct err *err)
 		r = parse_env(rest, out);
 		break;
 	case SELECT_CGROUP:
-	case SELECT_RUN:
 		r = parse_name(rest, out);
 		break;
+	case SELECT_RUN:
+		r = parse_run(rest, out);
+		break;
 	default:
-		out->kind = isdigit((unsigned char)*text) ? SELECT_PID : SELECT_RUN;
-		r = out->kind == SELECT_PID ? parse_pid(text, out) : parse_name(text, out);
+		out->kind = is_pid(text) ? SELECT_PID : SELECT_RUN;
+		r = out->kind == SELECT_PID ? parse_pid(text, out) : parse_run(text, out);
 		break;
 	}
 	if (r == -ENOMEM)
@@ -159,6 +180,11 @@ void selector_text(const struct selector *t, char *out, size_t size)
 
 	switch (t->kind) {
 	case SELECT_PID:
+		if (t->start) {
+			snprintf(out, size, "%" PRId64 "@%" PRIu64, t->number, t->start);
+			break;
+		}
+		/* fallthrough */
 	case SELECT_GROUP:
 	case SELECT_SESSION:
 	case SELECT_AUDIT:

@@ -10,6 +10,8 @@
 #include "base/err.h"
 #include "model/table.h"
 
+#define RUN_ID_MAX 64 /* [A-Za-z0-9][A-Za-z0-9._-]{0,63} */
+
 enum selector_kind {
 	SELECT_NONE, /* none given: everything, or the run that needs eyes */
 	SELECT_PID,
