@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-bool lineage_is_reaper(const struct table *t, const struct process *p)
+bool lineage_is_reaper(const struct process *p)
 {
 	const struct detail *d = p->detail;
 
-	if (p->id.pid == 1 || origin_is_user_manager(t, p))
+	if (p->id.pid == 1 || origin_is_user_manager(p))
 		return true;
 	return d && d->n_nspid > 1 && d->nspid[d->n_nspid - 1] == 1;
 }
@@ -17,7 +17,7 @@ bool lineage_leader_gone(const struct table *t, const struct process *p)
 {
 	const struct process *leader;
 
-	if (p->sid <= 0 || p->sid == p->id.pid || t->coverage.hidepid)
+	if (p->sid <= 0 || p->sid == p->id.pid || !table_shows_all(t))
 		return false;
 	leader = table_pid(t, p->sid);
 	return !leader || process_is_dead(leader);
@@ -50,23 +50,58 @@ static bool parent_may_have_left(const struct table *t, const struct process *p,
 				 const struct process *parent)
 {
 	const struct process *above = table_pid(t, parent->ppid);
+	const struct process *leader = table_pid(t, p->sid);
 
-	return parent->sid == parent->id.pid && parent->id.pid != 1 && above &&
-	       above->sid == p->sid;
+	if (parent->sid != parent->id.pid || parent->id.pid == 1 || !above || above->sid != p->sid)
+		return false;
+	/* one is born into a session that was there before */
+	return !leader || leader->id.start <= parent->id.start;
 }
 
-static bool in_scope(const struct process *p)
+/* First seen below this very parent when nothing spoke against it: who left since is the
+ * parent. */
+static bool parent_is_forker(const struct process *p, const struct process *parent)
+{
+	return p->parent_known != KNOWN_NOT && identity_same(p->parent_was, parent->id);
+}
+
+/* Bytes of a cgroup path down to its last unit, if that is a scope (but for init.scope); or 0. */
+static size_t scope_len(const struct bytes *path)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < path->len;) {
+		const char *step, *slash;
+		size_t len;
+
+		i += path->data[i] == '/';
+		step = path->data + i;
+		slash = memchr(step, '/', path->len - i);
+		len = slash ? (size_t)(slash - step) : path->len - i;
+		i += len;
+		if (len > 6 && memcmp(step + len - 6, ".scope", 6) == 0)
+			found = len == 10 && memcmp(step, "init", 4) == 0 ? 0 : i;
+		else if (len > 8 && memcmp(step + len - 8, ".service", 8) == 0)
+			found = 0;
+	}
+	return found;
+}
+
+/*
+ * Managers start services; a scope is made of processes that others started
+ * (systemd.scope(5)).  So in one a manager's child is an adopted one, unless the
+ * manager itself is in it (a container's PID 1).
+ */
+static bool in_scope(const struct process *p, const struct process *manager)
 {
 	const struct bytes *cg = p->detail ? &p->detail->cgroup : NULL;
-	const char *last;
-	size_t len;
+	const struct bytes *above = manager->detail ? &manager->detail->cgroup : NULL;
+	size_t len = cg && cg->data ? scope_len(cg) : 0;
 
-	if (!cg || !cg->data)
+	if (!len)
 		return false;
-	last = strrchr(cg->data, '/');
-	last = last ? last + 1 : cg->data;
-	len = strlen(last);
-	return len > 6 && strcmp(last + len - 6, ".scope") == 0 && strcmp(last, "init.scope") != 0;
+	return !above || !above->data || above->len < len ||
+	       memcmp(above->data, cg->data, len) != 0;
 }
 
 static bool is_login_leader(const struct table *t, const struct process *p)
@@ -77,36 +112,37 @@ static bool is_login_leader(const struct table *t, const struct process *p)
 	return false;
 }
 
-static void judge_one(const struct table *t, struct process *p)
+static void judge_one(const struct table *t, struct process *p, const struct process *parent)
 {
-	const struct process *parent = table_pid(t, p->ppid);
-	bool reaper;
+	bool manager;
 
 	p->reparent_possible = false;
 	if (p->reparented == KNOWN_PRESUMED)
 		p->reparented = KNOWN_NOT; /* judged anew each time */
-	if (p->reparented != KNOWN_NOT || process_is_kthread(p) || p->id.pid == 1)
+	if (p->reparented != KNOWN_NOT || process_is_kthread(p) || p->id.pid == 1 || !parent)
 		return;
-	if (lineage_parent_outside(t, p) || !parent)
+	/* A younger parent is none: the number changed hands while the table was read. */
+	if (parent->id.start > p->id.start || parent_is_forker(p, parent) ||
+	    lineage_parent_outside(t, p))
 		return;
-	reaper = lineage_is_reaper(t, parent);
+	manager = parent->id.pid == 1 || origin_is_user_manager(parent);
 	if (other_session(p, parent)) {
 		if (parent_may_have_left(t, p, parent))
 			p->reparent_possible = true;
 		else
 			p->reparented = KNOWN_PRESUMED;
-	} else if (reaper && in_scope(p) && !is_login_leader(t, p) &&
-		   (parent->id.pid == 1 || origin_is_user_manager(t, parent))) {
+	} else if (manager && in_scope(p, parent) && !is_login_leader(t, p)) {
 		p->reparented = KNOWN_PRESUMED;
-	} else if (reaper) {
+	} else if (lineage_is_reaper(parent)) {
 		p->reparent_possible = true;
 	}
 }
 
-void lineage_judge(struct table *t)
+void lineage_judge(struct table *t, const struct family *f)
 {
 	for (size_t i = 0; i < t->procs.n; i++)
-		judge_one(t, &t->procs.v[i]);
+		judge_one(t, &t->procs.v[i],
+			  f->parent[i] == FAMILY_NONE ? NULL : &t->procs.v[f->parent[i]]);
 }
 
 bool lineage_candidate(const struct table *t, const struct process *p)
@@ -118,7 +154,8 @@ bool lineage_candidate(const struct table *t, const struct process *p)
 	parent = table_pid(t, p->ppid);
 	if (!parent || parent->id.pid == 1)
 		return true;
-	if (parent->ppid == 1 && parent->detail && bytes_is(&parent->detail->comm, "systemd"))
+	/* a user manager, or what was read in an earlier scan and may be one */
+	if (parent->ppid == 1 && (!parent->detail || bytes_is(&parent->detail->comm, "systemd")))
 		return true;
 	return other_session(p, parent) || lineage_leader_gone(t, p);
 }

@@ -9,12 +9,13 @@
 #ifndef STRAY_MODEL_LINEAGE_H
 #define STRAY_MODEL_LINEAGE_H
 
+#include "model/family.h"
 #include "model/table.h"
 
 /* PID 1, a user manager, or the init of a PID namespace: a parent that adopts. */
-bool lineage_is_reaper(const struct table *t, const struct process *p);
+bool lineage_is_reaper(const struct process *p);
 
-/* Whether p's session leader has ended.  False where /proc hides processes
+/* Whether p's session leader has ended.  False where the table does not show all
  * (then nothing follows from absence), and for session 0 (leader outside). */
 bool lineage_leader_gone(const struct table *t, const struct process *p);
 
@@ -26,7 +27,7 @@ bool lineage_parent_outside(const struct table *t, const struct process *p);
  * Sets reparented (to KNOWN_PRESUMED where it is not known better) and
  * reparent_possible.  Needs origin_judge before.
  */
-void lineage_judge(struct table *t);
+void lineage_judge(struct table *t, const struct family *f);
 
 /*
  * Whether stat alone gives a reason to read all details of p: it is a reaper's

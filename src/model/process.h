@@ -54,8 +54,9 @@ struct mark {
 };
 
 struct detail {
-	_Atomic unsigned refs; /* a replayed file shares its details with its scans in two threads */
-	unsigned have;                      /* detail_bits that were read */
+	_Atomic unsigned
+		refs;  /* a replayed file shares its details with its scans in two threads */
+	unsigned have; /* detail_bits that were read */
 	unsigned char unread[DETAIL_COUNT]; /* errno of those that could not be, by bit number */
 
 	struct bytes comm;
@@ -151,6 +152,7 @@ struct process {
 	bool reparent_possible;     /* a reaper's child with nothing that proves it */
 	uint8_t origin;             /* enum origin_kind */
 	struct bytes origin_name; /* owned: "cron.service", "session-12.scope", "docker 3f2a…" */
+	uint16_t unit_len;        /* bytes of detail->cgroup that name its origin; 0: none do */
 	uint16_t suspect;         /* suspect_bits that nothing explains away */
 	uint16_t explained;       /* suspect_bits that its origin explains */
 	uint16_t evidence;        /* evidence_bits of the run in view; 0: no member */

@@ -1,7 +1,5 @@
 #include "model/run.h"
 
-#include "model/lineage.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -59,7 +57,7 @@ bool run_copy(struct run *to, const struct run *from)
 	return false;
 }
 
-/* The oldest process that the target names: what the others are measured by. */
+/* The oldest living process that the target names: what the others are measured by. */
 static const struct process *oldest(const struct selector *target, const struct table *t)
 {
 	const struct process *best = NULL;
@@ -67,7 +65,9 @@ static const struct process *oldest(const struct selector *target, const struct 
 	for (size_t i = 0; i < t->procs.n; i++) {
 		const struct process *p = &t->procs.v[i];
 
-		if (selector_matches(target, p) && (!best || p->id.start < best->id.start))
+		if (process_is_dead(p) || process_is_kthread(p) || !selector_matches(target, p))
+			continue;
+		if (!best || p->id.start < best->id.start)
 			best = p;
 	}
 	return best;
@@ -90,6 +90,8 @@ static void set_reference(struct run *run, const struct selector *target, const 
 	case SELECT_GROUP:
 		run->owns_pgid = true;
 		leader = table_pid(t, first->pgid);
+		if (leader && leader->pgid != first->pgid)
+			leader = NULL; /* it left the group, which keeps its number */
 		run->root = leader ? leader->id : (struct identity){0};
 		snprintf(run->id, sizeof(run->id), "group %d", first->pgid);
 		break;
@@ -104,6 +106,13 @@ static void set_reference(struct run *run, const struct selector *target, const 
 		selector_text(target, run->id, sizeof(run->id));
 		break;
 	}
+}
+
+static struct identity holder(const struct table *t, pid_t number)
+{
+	const struct process *p = table_pid(t, number);
+
+	return p ? p->id : (struct identity){0};
 }
 
 int run_choose(struct run *run, const struct selector *target, const struct table *t,
@@ -121,6 +130,8 @@ int run_choose(struct run *run, const struct selector *target, const struct tabl
 	if (copy_selector(&run->chosen, target) < 0)
 		goto nomem;
 	set_reference(run, target, t, first);
+	run->pgid_holder = holder(t, run->pgid);
+	run->sid_holder = holder(t, run->sid);
 	run->uid = d ? d->uid : (uid_t)-1;
 	run->since_ticks = first->id.start;
 	if (d && d->cwd.data && !bytes_set(&run->cwd, d->cwd.data, d->cwd.len))
@@ -138,12 +149,24 @@ bool run_is_own(const struct table *t, const struct process *p)
 {
 	const struct process *q = table_find(t, t->host.self);
 
-	for (int depth = 0; q && depth < 1000; depth++) {
+	for (size_t steps = 0; q && steps < t->procs.n; steps++) {
 		if (q == p)
 			return true;
-		q = q->ppid > 0 ? table_pid(t, q->ppid) : NULL;
+		q = table_pid(t, q->ppid);
 	}
 	return false;
+}
+
+bool *run_own(const struct table *t)
+{
+	bool *own = calloc(t->procs.n + 1, sizeof(*own));
+	const struct process *q = table_find(t, t->host.self);
+
+	while (own && q && !own[q - t->procs.v]) {
+		own[q - t->procs.v] = true;
+		q = table_pid(t, q->ppid);
+	}
+	return own;
 }
 
 static unsigned direct_evidence(const struct run *run, const struct process *p)
@@ -191,67 +214,77 @@ static bool in_window(const struct run *run, const struct process *p)
 	       (p->reparented != KNOWN_NOT || p->reparent_possible);
 }
 
-/* A member's children are members: until nothing changes, since order is by PID, not by birth. */
-static void close_over_children(struct table *t)
+/* A member's children are members, from the top down. */
+static void judge_children(struct table *t, const struct family *f, const bool *own)
 {
-	bool again = true;
+	for (size_t k = 0; k < f->n; k++) {
+		uint32_t i = f->order[k], parent = f->parent[i];
+		struct process *p = &t->procs.v[i];
 
-	for (int pass = 0; again && pass < 1000; pass++) {
-		again = false;
-		for (size_t i = 0; i < t->procs.n; i++) {
-			struct process *p = &t->procs.v[i];
-			const struct process *parent;
-
-			if (p->evidence & EVIDENCE_PARENT)
-				continue;
-			parent = table_pid(t, p->ppid);
-			if (!parent || !run_is_member(parent) || process_is_kthread(p) ||
-			    run_is_own(t, p))
-				continue;
-			if (!run_is_member(p))
-				again = true;
+		if (parent != FAMILY_NONE && !own[i] && !process_is_kthread(p) &&
+		    run_is_member(&t->procs.v[parent]))
 			p->evidence |= EVIDENCE_PARENT;
-		}
 	}
 }
 
-/* A number whose last owner is gone may come again: then it is no evidence any more. */
-static void let_go_of_numbers(struct run *run, const struct table *t)
+/*
+ * PIDs come round in less than a minute on a busy host (pid_max 32768), so a
+ * number none of whose known owners is left after this long may be another's.
+ */
+#define NUMBER_REUSE_NS 10000000000ull
+
+/*
+ * Whether a PGID or SID is the run's still.  The kernel gives no PID that is the
+ * number of a living group or session: where one with that PID came, or where
+ * nobody was seen in it, the run's group is gone and the number is free for
+ * others.  A chain of forks may have replaced all members since the last look.
+ */
+static bool keeps_number(const struct run *run, const struct table *t, pid_t number,
+			 struct identity holder, bool session)
 {
-	bool group = false, session = false;
+	const struct process *p = table_pid(t, number);
+	bool anyone = false, member = false;
 
-	for (size_t i = 0; i < t->procs.n; i++) {
-		const struct process *p = &t->procs.v[i];
-
-		if (!p->evidence)
+	if (p && !identity_same(p->id, holder))
+		return false;
+	for (size_t i = 0; i < t->procs.n && !member; i++) {
+		p = &t->procs.v[i];
+		if ((session ? p->sid : p->pgid) != number)
 			continue;
-		group |= p->pgid == run->pgid;
-		session |= p->sid == run->sid;
+		anyone = true;
+		member = run_is_member(p);
 	}
-	run->owns_pgid = run->owns_pgid && group;
-	run->owns_sid = run->owns_sid && session;
+	return member ||
+	       (anyone && (!run->judged_ns || t->host.boot_ns - run->judged_ns < NUMBER_REUSE_NS));
 }
 
-void run_judge(struct run *run, struct table *t)
+int run_judge(struct run *run, struct table *t, const struct family *f)
 {
+	bool *own = run_own(t);
+
+	if (!own)
+		return -ENOMEM;
+	run->owns_pgid = run->owns_pgid && keeps_number(run, t, run->pgid, run->pgid_holder, false);
+	run->owns_sid = run->owns_sid && keeps_number(run, t, run->sid, run->sid_holder, true);
+	run->judged_ns = t->host.boot_ns;
 	for (size_t i = 0; i < t->procs.n; i++) {
 		struct process *p = &t->procs.v[i];
 
-		if (process_is_kthread(p) || p->id.pid == 1 || run_is_own(t, p)) {
+		own[i] = own[i] || p->id.pid == 1;
+		if (own[i] || process_is_kthread(p))
 			p->evidence = 0;
-			continue;
-		}
-		p->evidence |= (uint16_t)direct_evidence(run, p);
+		else
+			p->evidence |= (uint16_t)direct_evidence(run, p);
 	}
-	close_over_children(t);
+	judge_children(t, f, own);
 	for (size_t i = 0; i < t->procs.n; i++) {
 		struct process *p = &t->procs.v[i];
 
-		if (!p->evidence && !process_is_kthread(p) && in_window(run, p) &&
-		    !run_is_own(t, p))
+		if (!p->evidence && !own[i] && !process_is_kthread(p) && in_window(run, p))
 			p->evidence |= EVIDENCE_WINDOW;
 	}
-	let_go_of_numbers(run, t);
+	free(own);
+	return 0;
 }
 
 /* Programs that pass work on to something that is no descendant of theirs. */
@@ -293,21 +326,21 @@ void run_flags(const struct run *run, const struct process *p, char out[static 7
 		out[0] = 'R';
 	else if (p->reparented == KNOWN_PRESUMED)
 		out[0] = 'r';
-	if (run)
+	if (run && p->evidence)
 		out[1] = moved_flag(run, p);
 	if (hands_off(p))
 		out[2] = 'H';
-	if (run && run->over_ticks && p->id.start > run->over_ticks)
+	if (run && p->evidence && run->over_ticks && p->id.start > run->over_ticks)
 		out[3] = 'L';
 	if (p->survived)
 		out[4] = 'X';
-	else if (strchr("ZDTt", p->state))
+	else if (p->state && strchr("ZDTt", p->state))
 		out[4] = p->state;
 	if (p->connections)
 		out[5] = 'A';
 	else if (p->detail && p->detail->n_secret_names)
 		out[5] = 'a';
-	if (p->evidence && evidence_weight(p->evidence) == WEIGHT_POSSIBLE)
+	if (evidence_weight(p->evidence) == WEIGHT_POSSIBLE)
 		out[5] = '?';
 }
 
@@ -325,7 +358,7 @@ unsigned run_classes(const struct run *run, const struct process *p)
 
 	if (p->survived)
 		c |= CLASS_SURVIVED;
-	if (run && moved_flag(run, p) != '-')
+	if (run && p->evidence && moved_flag(run, p) != '-')
 		c |= CLASS_DETACHED;
 	if (hands_off(p))
 		c |= CLASS_HANDED_OFF;

@@ -9,8 +9,9 @@
 #ifndef STRAY_MODEL_RUN_H
 #define STRAY_MODEL_RUN_H
 
-#include "model/table.h"
+#include "model/family.h"
 #include "model/selector.h"
+#include "model/table.h"
 
 enum weight { WEIGHT_NONE, WEIGHT_POSSIBLE, WEIGHT_LIKELY, WEIGHT_CERTAIN };
 
@@ -20,7 +21,9 @@ struct run {
 	struct identity root;     /* the leader or chosen process; pid 0: gone or none */
 	pid_t pgid, sid;          /* its reference group and session; 0: none */
 	bool owns_pgid, owns_sid; /* they are the run's own, so that being in them is evidence */
-	struct bytes cgroup;      /* owned; unknown: none */
+	struct identity pgid_holder, sid_holder; /* who had these numbers as PID; pid 0: nobody */
+	uint64_t judged_ns;  /* when members were looked for last (host.boot_ns); 0: never */
+	struct bytes cgroup; /* owned; unknown: none */
 	uid_t uid;
 	struct bytes cwd;
 	uint64_t since_ticks; /* start time of its oldest process when chosen */
@@ -39,8 +42,9 @@ void run_clear(struct run *run);
 /* A copy of its own; to need not be cleared before.  false when out of memory. */
 bool run_copy(struct run *to, const struct run *from);
 
-/* Finds members in t, adding to the evidence that processes carry already. */
-void run_judge(struct run *run, struct table *t);
+/* Finds members in t, adding to the evidence that processes carry already.  A group or
+ * session whose number may be another's by now is given up.  0 or -ENOMEM. */
+int run_judge(struct run *run, struct table *t, const struct family *f);
 
 enum weight evidence_weight(unsigned evidence);
 const char *evidence_name(unsigned bit); /* one bit: "cgroup", "fork", ... */
@@ -54,8 +58,11 @@ static inline bool run_is_member(const struct process *p)
 
 /* Whether p is stray itself or an ancestor of it. */
 bool run_is_own(const struct table *t, const struct process *p);
+/* The same of all of t, by index; owned (free); NULL when out of memory. */
+bool *run_own(const struct table *t);
 
-/* The six flag slots of 1-words.md, '-' where nothing holds; out holds 7 bytes. */
+/* The six flag slots of 1-words.md, '-' where nothing holds; out holds 7 bytes.  What
+ * tells how it left the run is said of its members (possible ones too) only. */
 void run_flags(const struct run *run, const struct process *p, char out[static 7]);
 
 /* The classes of 1-words.md "How something got away", as bits. */

@@ -3,6 +3,7 @@
 #include "model/lineage.h"
 #include "model/origin.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 
@@ -66,122 +67,299 @@ const char *suspect_mark(const struct process *p)
 	return p->detail && p->detail->n_marks ? p->detail->marks[0].name : NULL;
 }
 
-static bool carries(const struct process *p, const char *name, const char *value)
-{
-	const char *v = process_mark(p, name);
+/* What the judge notes of each process on its way down the family. */
+struct note {
+	uint64_t first_child; /* start of its oldest living child; UINT64_MAX: none */
+	uint32_t unset;       /* bit i: who set its mark i is gone */
+	uint32_t of_unit;     /* bit i: ... that was the manager of its unit, which lives */
+	uint32_t manager;     /* index of the user manager above it; FAMILY_NONE: none */
+	bool below_cron;      /* it or one above it is cron, atd */
+	bool below_suspect;   /* it or one above it is a suspect */
+};
 
-	return v && strcmp(v, value) == 0;
+#define MARKS_MAX 32 /* more than there are known ones: further ones are no reason */
+
+struct judge {
+	struct table *t;
+	const struct family *f;
+	struct note *notes;
+	uint32_t *units; /* open hash: indexes of units' first processes; FAMILY_NONE: free */
+	size_t mask;
+};
+
+static struct process *parent_of(const struct judge *j, size_t i)
+{
+	uint32_t parent = j->f->parent[i];
+
+	return parent == FAMILY_NONE ? NULL : &j->t->procs.v[parent];
+}
+
+/* Where the unit of p is in the hash, or the free place it would have. */
+static uint32_t *unit_slot(const struct judge *j, const struct process *p)
+{
+	const char *path = p->detail->cgroup.data;
+	uint32_t h = 2166136261u; /* FNV-1a */
+
+	for (size_t i = 0; i < p->unit_len; i++)
+		h = (h ^ (unsigned char)path[i]) * 16777619u;
+	for (size_t at = h & j->mask;; at = (at + 1) & j->mask) {
+		const struct process *q;
+
+		if (j->units[at] == FAMILY_NONE)
+			return &j->units[at];
+		q = &j->t->procs.v[j->units[at]];
+		if (q->unit_len == p->unit_len &&
+		    memcmp(q->detail->cgroup.data, path, p->unit_len) == 0)
+			return &j->units[at];
+	}
+}
+
+static bool older(const struct process *a, const struct process *b)
+{
+	return a->id.start != b->id.start ? a->id.start < b->id.start : a->id.pid < b->id.pid;
+}
+
+static bool has_unit(const struct process *p)
+{
+	return p->unit_len && p->detail && p->unit_len <= p->detail->cgroup.len;
+}
+
+static void find_units(struct judge *j)
+{
+	memset(j->units, 0xff, (j->mask + 1) * sizeof(*j->units)); /* FAMILY_NONE */
+	for (size_t i = 0; i < j->t->procs.n; i++) {
+		const struct process *p = &j->t->procs.v[i];
+		uint32_t *slot;
+
+		if (!has_unit(p) || process_is_dead(p))
+			continue;
+		slot = unit_slot(j, p);
+		if (*slot == FAMILY_NONE || older(p, &j->t->procs.v[*slot]))
+			*slot = (uint32_t)i;
+	}
+}
+
+/* A unit's first process: the oldest that lives in it. */
+static bool first_in_unit(const struct judge *j, size_t i)
+{
+	const struct process *p = &j->t->procs.v[i];
+
+	return has_unit(p) && *unit_slot(j, p) == i;
+}
+
+static bool has_suffix(const struct bytes *name, const char *suffix)
+{
+	size_t n = strlen(suffix);
+
+	return name->len >= n && memcmp(name->data + name->len - n, suffix, n) == 0;
+}
+
+static bool has_prefix(const struct bytes *name, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return name->len >= n && memcmp(name->data, prefix, n) == 0;
+}
+
+/* What a user manager was asked to start: a service, or an application's scope (as
+ * desktops and snapd name them).  A terminal's tab or a bare scope is none. */
+static bool is_app(const struct process *p)
+{
+	const struct bytes *name = &p->origin_name;
+
+	return has_suffix(name, ".service") || has_prefix(name, "app-") ||
+	       (has_prefix(name, "snap.") && has_suffix(name, ".scope"));
+}
+
+/* Whether p is what its unit was started for. */
+static bool is_main(const struct judge *j, size_t i)
+{
+	const struct process *p = &j->t->procs.v[i];
+
+	switch ((enum origin_kind)p->origin) {
+	case ORIGIN_SERVICE:
+	case ORIGIN_CONTAINER:
+	case ORIGIN_USER_MANAGER:
+		return first_in_unit(j, i);
+	case ORIGIN_USER_UNIT:
+		return is_app(p) && first_in_unit(j, i);
+	default:
+		return false;
+	}
+}
+
+/* cron or atd itself or its fork before the job: by its program, as installed by the
+ * system; where that is not readable by its name, if it is root's. */
+static bool is_cron(const struct process *p)
+{
+	static const char *const names[] = {"cron", "crond", "atd"};
+	const struct detail *d = p->detail;
+	const char *base;
+
+	if (p->origin != ORIGIN_CRON || !d)
+		return false;
+	base = d->exe.data ? strrchr(d->exe.data, '/') : NULL;
+	if (d->exe.data &&
+	    (!base || !(has_prefix(&d->exe, "/usr/") || has_prefix(&d->exe, "/sbin/"))))
+		return false;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (base ? strcmp(base + 1, names[i]) == 0
+			 : d->uid == 0 && bytes_is(&d->comm, names[i]))
+			return true;
+	return false;
+}
+
+static size_t mark_index(const struct process *p, const struct mark *m)
+{
+	size_t n = p->detail ? p->detail->n_marks : 0;
+
+	for (size_t i = 0; i < n && i < MARKS_MAX; i++)
+		if (strcmp(p->detail->marks[i].name, m->name) == 0 &&
+		    strcmp(p->detail->marks[i].value, m->value) == 0)
+			return i;
+	return MARKS_MAX;
 }
 
 /*
- * Whether the work that set one of p's marks is gone.  A mark is set by a
- * parent for its children, so the topmost carrier's parent set it, and need not
- * carry it itself: the work is gone only where that parent is gone, that is,
- * where the topmost carrier hangs below a reaper.
+ * A mark is set by a parent for its children, so the topmost carrier's parent
+ * set it, and need not carry it itself: the work is gone only where that parent
+ * is gone, that is, where the topmost carrier hangs below a reaper.
  */
-static bool mark_without_work(const struct table *t, const struct process *p, const char *name,
-			      const char *value)
+static bool setter_gone(const struct table *t, const struct process *top,
+			const struct process *parent)
 {
-	const struct process *top = p;
-
-	for (int depth = 0; depth < 1000; depth++) {
-		const struct process *parent = table_pid(t, top->ppid);
-
-		if (lineage_parent_outside(t, top))
-			return false;
-		if (!parent)
-			return !t->coverage.hidepid;
-		if (!carries(parent, name, value))
-			return lineage_is_reaper(t, parent) || top->reparented != KNOWN_NOT;
-		top = parent;
-	}
-	return false;
-}
-
-/* A unit's first process: the oldest that lives in its cgroup. */
-static bool first_in_unit(const struct table *t, const struct process *p)
-{
-	if (!p->detail || !p->detail->cgroup.data)
+	if (lineage_parent_outside(t, top))
 		return false;
-	for (size_t i = 0; i < t->procs.n; i++) {
-		const struct process *q = &t->procs.v[i];
-
-		if (q == p || !q->detail || process_is_dead(q) ||
-		    !bytes_same(&q->detail->cgroup, &p->detail->cgroup))
-			continue;
-		if (q->id.start < p->id.start ||
-		    (q->id.start == p->id.start && q->id.pid < p->id.pid))
-			return false;
-	}
-	return true;
+	if (!parent)
+		return table_shows_all(t);
+	return lineage_is_reaper(parent) || top->reparented != KNOWN_NOT;
 }
 
-static bool has_cron_above(const struct table *t, const struct process *p)
+/* Each mark is its parent's, if that carries it; else p is the topmost carrier. */
+static void note_marks(struct judge *j, size_t i)
 {
-	for (int depth = 0; p && depth < 1000; depth++) {
-		const struct bytes *comm = p->detail ? &p->detail->comm : NULL;
+	const struct process *p = &j->t->procs.v[i], *parent = parent_of(j, i);
+	size_t n = p->detail ? p->detail->n_marks : 0;
+	struct note *note = &j->notes[i];
 
-		if (comm && (bytes_is(comm, "cron") || bytes_is(comm, "crond") ||
-			     bytes_is(comm, "atd") || bytes_is(comm, "anacron")))
-			return true;
-		p = table_pid(t, p->ppid);
+	for (size_t m = 0; m < n && m < MARKS_MAX; m++) {
+		size_t above = parent ? mark_index(parent, &p->detail->marks[m]) : MARKS_MAX;
+		bool unset, of_unit;
+
+		if (above < MARKS_MAX) {
+			unset = j->notes[j->f->parent[i]].unset >> above & 1;
+			of_unit = j->notes[j->f->parent[i]].of_unit >> above & 1;
+		} else {
+			unset = setter_gone(j->t, p, parent);
+			of_unit = unset && (is_main(j, i) || is_cron(p));
+		}
+		note->unset |= (uint32_t)unset << m;
+		note->of_unit |= (uint32_t)of_unit << m;
 	}
-	return false;
 }
 
-static unsigned own_reasons(const struct table *t, const struct process *p)
+static void note(struct judge *j, size_t i)
 {
+	const struct process *p = &j->t->procs.v[i], *parent = parent_of(j, i);
+	struct note *above = parent ? &j->notes[j->f->parent[i]] : NULL;
+
+	j->notes[i].first_child = UINT64_MAX;
+	j->notes[i].manager = origin_is_user_manager(p) ? (uint32_t)i
+			      : above                   ? above->manager
+							: FAMILY_NONE;
+	note_marks(j, i);
+	j->notes[i].below_cron = is_cron(p) || (above && above->below_cron);
+	if (above && !process_is_dead(p) && p->id.start < above->first_child)
+		above->first_child = p->id.start;
+}
+
+static enum login_state login_state(const struct judge *j, size_t i)
+{
+	uint32_t manager = j->notes[i].manager;
+
+	return origin_login_state_below(j->t, &j->t->procs.v[i],
+					manager == FAMILY_NONE ? NULL : &j->t->procs.v[manager]);
+}
+
+static unsigned own_reasons(const struct judge *j, size_t i)
+{
+	const struct process *p = &j->t->procs.v[i];
 	const struct detail *d = p->detail;
 	unsigned bits = 0;
 
 	if (p->reparented != KNOWN_NOT)
 		bits |= SUSPECT_REPARENTED;
-	if (lineage_leader_gone(t, p))
+	if (lineage_leader_gone(j->t, p))
 		bits |= SUSPECT_LEADER_GONE;
 	if (p->tty_closed)
 		bits |= SUSPECT_TTY_CLOSED;
-	if (!d)
-		return bits;
-	if (d->cwd_deleted)
+	if (d && d->cwd_deleted)
 		bits |= SUSPECT_CWD_DELETED;
-	for (size_t i = 0; i < d->n_marks; i++)
-		if (mark_without_work(t, p, d->marks[i].name, d->marks[i].value))
-			bits |= SUSPECT_MARK;
-	if (origin_login_state(t, p) == LOGIN_CLOSED && sigmask_has(d->sig_ignored, SIGHUP))
+	if (j->notes[i].unset)
+		bits |= SUSPECT_MARK;
+	if (d && sigmask_has(d->sig_ignored, SIGHUP) && login_state(j, i) == LOGIN_CLOSED)
 		bits |= SUSPECT_HUP_IGNORED;
 	return bits;
 }
 
-/* The reasons that p's origin explains (1-words: "A suspect"). */
-static unsigned explained_bits(const struct table *t, const struct process *p, unsigned bits)
+/*
+ * Whether the login itself started p, before its session: what PAM modules start
+ * (gnome-keyring-daemon) leaves its parent at once, as the leftovers of a
+ * session do, but is older than the first process of that session.
+ */
+static bool started_by_login(const struct judge *j, const struct process *p)
 {
-	unsigned life = SUSPECT_REPARENTED | SUSPECT_LEADER_GONE | SUSPECT_TTY_CLOSED |
-			SUSPECT_CWD_DELETED | SUSPECT_HUP_IGNORED;
+	const struct login *l = origin_login(j->t, p);
+	const struct process *leader = l && l->leader > 0 ? table_pid(j->t, l->leader) : NULL;
+
+	if (!leader || process_is_dead(leader) || origin_login_state(j->t, p) != LOGIN_OPEN)
+		return false;
+	return p->id.start >= leader->id.start &&
+	       p->id.start < j->notes[leader - j->t->procs.v].first_child &&
+	       j->notes[leader - j->t->procs.v].first_child != UINT64_MAX;
+}
+
+/*
+ * A container below a user manager has a name of that user's choice: what is
+ * in it must be in a PID namespace of its own, too, or be its first process.
+ */
+static bool is_contained(const struct judge *j, size_t i)
+{
+	const struct process *p = &j->t->procs.v[i];
+
+	return !has_unit(p) || !memmem(p->detail->cgroup.data, p->unit_len, "/user@", 6) ||
+	       p->detail->n_nspid > 1 || first_in_unit(j, i);
+}
+
+/* The reasons that p's origin explains (1-words: "A suspect"). */
+static unsigned explained_bits(const struct judge *j, size_t i, unsigned bits)
+{
+	const struct process *p = &j->t->procs.v[i];
+	unsigned life = bits & (SUSPECT_REPARENTED | SUSPECT_LEADER_GONE | SUSPECT_TTY_CLOSED |
+				SUSPECT_CWD_DELETED | SUSPECT_HUP_IGNORED);
+	unsigned mark = j->notes[i].unset & ~j->notes[i].of_unit ? 0 : bits & SUSPECT_MARK;
 
 	switch ((enum origin_kind)p->origin) {
 	case ORIGIN_KERNEL:
 	case ORIGIN_INIT:
-	case ORIGIN_USER_MANAGER:
 		return bits;
 	case ORIGIN_SERVICE:
+		return life | mark;
 	case ORIGIN_CONTAINER:
-		if ((bits & SUSPECT_MARK) && first_in_unit(t, p))
-			return bits;
-		return bits & life;
+		return (is_contained(j, i) ? life : 0) | mark;
+	case ORIGIN_USER_MANAGER:
 	case ORIGIN_USER_UNIT:
-		if (!p->origin_name.data)
-			return 0;
-		if (strncmp(p->origin_name.data, "app-", 4) != 0 &&
-		    !strstr(p->origin_name.data, ".service"))
-			return 0;
-		return first_in_unit(t, p) ? bits : 0;
+		return (is_main(j, i) ? life : 0) | mark;
 	case ORIGIN_CRON:
-		return has_cron_above(t, p) ? bits & life : 0;
+		return (j->notes[i].below_cron ? life : 0) | mark;
 	case ORIGIN_LOGIN:
+		if (!started_by_login(j, p))
+			return mark;
+		return (bits & (SUSPECT_REPARENTED | SUSPECT_LEADER_GONE)) | mark;
 	case ORIGIN_UNKNOWN:
 		break;
 	}
-	return 0;
+	return mark;
 }
 
 static bool begins_origin(const struct process *p, const struct process *parent)
@@ -191,50 +369,53 @@ static bool begins_origin(const struct process *p, const struct process *parent)
 	return p->origin != parent->origin || !bytes_same(&p->origin_name, &parent->origin_name);
 }
 
-static void judge_one(const struct table *t, struct process *p)
+static bool cannot_be(const struct process *p)
 {
-	unsigned bits;
+	return process_is_kthread(p) || process_is_dead(p) || p->id.pid == 1;
+}
 
-	p->suspect = p->explained = 0;
-	if (process_is_kthread(p) || process_is_dead(p) || p->id.pid == 1)
-		return;
-	bits = own_reasons(t, p);
-	if (!bits)
-		return;
-	p->explained = (uint16_t)explained_bits(t, p, bits);
-	if (suspect_multiplexer(p))
+static void judge_one(struct judge *j, size_t i)
+{
+	struct process *p = &j->t->procs.v[i];
+	const struct process *parent = parent_of(j, i);
+	unsigned bits = cannot_be(p) ? 0 : own_reasons(j, i);
+
+	p->explained = bits ? (uint16_t)explained_bits(j, i, bits) : 0;
+	if (bits && suspect_multiplexer(p))
 		p->explained |= bits & (SUSPECT_REPARENTED | SUSPECT_LEADER_GONE |
 					SUSPECT_TTY_CLOSED | SUSPECT_HUP_IGNORED);
 	p->suspect = (uint16_t)(bits & ~p->explained);
-}
-
-/* Whether a living ancestor is a suspect, up to where an origin begins. */
-static bool below_suspect(const struct table *t, const struct process *p)
-{
-	for (int depth = 0; depth < 1000; depth++) {
-		const struct process *parent = table_pid(t, p->ppid);
-
-		if (!parent || parent == p || begins_origin(p, parent))
-			return false;
-		if (parent->suspect)
-			return true;
-		p = parent;
-	}
-	return false;
-}
-
-size_t suspect_judge(struct table *t)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < t->procs.n; i++)
-		judge_one(t, &t->procs.v[i]);
-	for (size_t i = 0; i < t->procs.n; i++) {
-		struct process *p = &t->procs.v[i];
-
-		if (!process_is_kthread(p) && !process_is_dead(p) && below_suspect(t, p))
+	if (parent && j->notes[j->f->parent[i]].below_suspect && !begins_origin(p, parent)) {
+		j->notes[i].below_suspect = true;
+		if (!cannot_be(p))
 			p->suspect |= SUSPECT_CHILD;
-		n += p->suspect != 0;
 	}
-	return n;
+	j->notes[i].below_suspect |= p->suspect != 0;
+}
+
+int suspect_judge(struct table *t, const struct family *f, size_t *suspects)
+{
+	struct judge j = {.t = t, .f = f, .mask = 15};
+	int r = -ENOMEM;
+
+	while (j.mask < 2 * t->procs.n)
+		j.mask = j.mask * 2 + 1;
+	j.notes = calloc(t->procs.n + 1, sizeof(*j.notes));
+	j.units = malloc((j.mask + 1) * sizeof(*j.units));
+	if (j.notes && j.units) {
+		size_t n = 0;
+
+		find_units(&j);
+		for (size_t k = 0; k < f->n; k++)
+			note(&j, f->order[k]);
+		for (size_t k = 0; k < f->n; k++) {
+			judge_one(&j, f->order[k]);
+			n += t->procs.v[f->order[k]].suspect != 0;
+		}
+		*suspects = n;
+		r = 0;
+	}
+	free(j.notes);
+	free(j.units);
+	return r;
 }

@@ -10,10 +10,11 @@
 #ifndef STRAY_MODEL_SUSPECT_H
 #define STRAY_MODEL_SUSPECT_H
 
+#include "model/family.h"
 #include "model/table.h"
 
-/* Sets suspect and explained of every process; returns how many are suspects. */
-size_t suspect_judge(struct table *t);
+/* Sets suspect and explained of every process; *suspects: how many are.  0 or -ENOMEM. */
+int suspect_judge(struct table *t, const struct family *f, size_t *suspects);
 
 /* How much a suspect needs eyes: the weights of its reasons, and what it can reach. */
 unsigned suspect_weight(const struct process *p);

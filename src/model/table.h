@@ -35,6 +35,7 @@ struct host {
 	uint64_t pid_ns;     /* inode of our PID namespace; 0 not known */
 	bool pid_ns_initial; /* inode 0xEFFFFFFC: include/linux/proc_ns.h */
 	uint64_t net_ns;
+	char container[256];  /* cgroup of the container that PID 1 is in; "": of none */
 	struct identity self; /* this stray */
 	uid_t uid;            /* ours, effective */
 	bool systemd;         /* /run/systemd/system exists */
@@ -81,6 +82,12 @@ void table_sort(struct table *t);
 /* Borrowed until the table changes; NULL: no such process. */
 struct process *table_pid(const struct table *t, pid_t pid);
 struct process *table_find(const struct table *t, struct identity id);
+
+/* Whether what is not in t is not there: /proc hid nothing, and no target was asked for. */
+static inline bool table_shows_all(const struct table *t)
+{
+	return !t->coverage.hidepid && !t->coverage.partial;
+}
 
 /* The login with that id or scope, or NULL. */
 const struct login *host_login(const struct host *h, const char *id);

@@ -1,5 +1,6 @@
 #include "model/tracker.h"
 
+#include "model/family.h"
 #include "model/lineage.h"
 #include "model/origin.h"
 #include "model/suspect.h"
@@ -44,23 +45,26 @@ static void move_bytes(struct bytes *to, struct bytes *from)
 static uint32_t cpu_use(const struct process *now, const struct process *was, uint64_t elapsed_ns,
 			long ticks_per_second)
 {
-	uint64_t used = now->cpu_ticks - was->cpu_ticks;
+	double permille;
 
 	if (!elapsed_ns || ticks_per_second <= 0 || now->cpu_ticks < was->cpu_ticks)
 		return 0;
-	return (uint32_t)(used * 1000u * 1000000000u / (uint64_t)ticks_per_second / elapsed_ns);
+	permille = (double)(now->cpu_ticks - was->cpu_ticks) * (1e12 / (double)ticks_per_second) /
+		   (double)elapsed_ns;
+	return permille < UINT32_MAX ? (uint32_t)permille : UINT32_MAX;
 }
 
 static void carry_over(struct tracker *k, struct table *scan, struct process *p,
 		       struct process *was)
 {
-	const struct process *parent = table_pid(k->now, was->ppid);
+	const struct process *parent;
 
 	if (!p->detail) {
 		p->detail = was->detail;
 		was->detail = NULL;
 		move_bytes(&p->origin_name, &was->origin_name);
 		p->origin = was->origin;
+		p->unit_len = was->unit_len;
 	}
 	move_bytes(&p->remote, &was->remote);
 	p->connections = was->connections;
@@ -77,10 +81,12 @@ static void carry_over(struct tracker *k, struct table *scan, struct process *p,
 	if (p->ppid == was->ppid)
 		return;
 	p->reparented = KNOWN_SCANNED;
-	if (p->parent_known < KNOWN_SCANNED && parent) {
-		p->parent_was = parent->id;
-		p->parent_known = KNOWN_SCANNED;
-	}
+	parent = table_pid(k->now, was->ppid);
+	if (!parent || p->parent_known >= KNOWN_SCANNED || was->reparented != KNOWN_NOT ||
+	    was->reparent_possible)
+		return; /* the one it had then may have adopted it, too */
+	p->parent_was = parent->id;
+	p->parent_known = KNOWN_SCANNED;
 }
 
 /* The parent a process is first seen with forked it, unless it looks adopted. */
@@ -99,20 +105,11 @@ static void keep_ghost(struct tracker *k, struct process *was, uint64_t wall_ns)
 {
 	struct ghost g = {.p = *was, .gone_wall_ns = wall_ns};
 
-	if (k->run && was->evidence)
+	if (k->run && run_is_member(was))
 		k->run->ended++;
 	if (k->ghosts.n >= TRACKER_GHOSTS_MAX || !VEC_PUSH(&k->ghosts, g))
 		return;               /* a comfort of the screen: to have none is no failure */
 	memset(was, 0, sizeof(*was)); /* what it owned is the ghost's now */
-}
-
-static int by_identity(const void *a, const void *b)
-{
-	const struct identity *x = a, *y = b;
-
-	if (x->pid != y->pid)
-		return x->pid < y->pid ? -1 : 1;
-	return (x->start > y->start) - (x->start < y->start);
 }
 
 /* A dead suspect is still to be seen by whoever looked at it last. */
@@ -133,12 +130,12 @@ static void prune_ghosts(struct tracker *k)
 	for (size_t i = 0; i < k->now->procs.n; i++)
 		if (identity_known(k->now->procs.v[i].parent_was))
 			parents[n++] = k->now->procs.v[i].parent_was;
-	qsort(parents, n, sizeof(*parents), by_identity);
+	qsort(parents, n, sizeof(*parents), identity_order);
 	for (size_t i = 0; i < k->ghosts.n; i++) {
 		struct ghost *g = &k->ghosts.v[i];
 
-		if (g->p.evidence || lately_suspect(k, g) ||
-		    bsearch(&g->p.id, parents, n, sizeof(*parents), by_identity))
+		if (run_is_member(&g->p) || lately_suspect(k, g) ||
+		    bsearch(&g->p.id, parents, n, sizeof(*parents), identity_order))
 			k->ghosts.v[kept++] = *g;
 		else
 			process_clear(&g->p);
@@ -149,39 +146,53 @@ static void prune_ghosts(struct tracker *k)
 
 static int judge(struct tracker *k, struct err *err)
 {
-	if (origin_judge(k->now) < 0)
-		return err_nomem(err);
-	lineage_judge(k->now);
-	for (size_t i = 0; i < k->now->procs.n; i++)
-		first_parent(k->now, &k->now->procs.v[i]);
-	k->suspects = suspect_judge(k->now);
-	if (k->run)
-		run_judge(k->run, k->now);
-	return 0;
+	struct family f;
+	int r = family_make(k->now, &f);
+
+	if (!r)
+		r = origin_judge(k->now);
+	if (!r) {
+		lineage_judge(k->now, &f);
+		for (size_t i = 0; i < k->now->procs.n; i++)
+			first_parent(k->now, &k->now->procs.v[i]);
+		r = suspect_judge(k->now, &f, &k->suspects);
+	}
+	if (!r && k->run)
+		r = run_judge(k->run, k->now, &f);
+	family_free(&f);
+	return r < 0 ? err_nomem(err) : 0;
+}
+
+/* The process of t with that identity.  Asked for in ascending order of PID: goes on
+ * from where the last one was. */
+static struct process *next_same(const struct table *t, size_t *from, struct identity id)
+{
+	while (*from < t->procs.n && t->procs.v[*from].id.pid < id.pid)
+		(*from)++;
+	if (*from >= t->procs.n || !identity_same(t->procs.v[*from].id, id))
+		return NULL;
+	return &t->procs.v[*from];
 }
 
 int tracker_fold(struct tracker *k, struct table *scan, struct err *err)
 {
 	struct table *was = k->now;
-	size_t i = 0, j = 0;
+	size_t n = was ? was->procs.n : 0, at = 0;
 	bool gone = false;
 
-	while (was && (i < was->procs.n || j < scan->procs.n)) {
-		struct process *a = i < was->procs.n ? &was->procs.v[i] : NULL;
-		struct process *b = j < scan->procs.n ? &scan->procs.v[j] : NULL;
+	for (size_t i = 0; i < n; i++) {
+		struct process *p = next_same(scan, &at, was->procs.v[i].id);
 
-		if (a && b && identity_same(a->id, b->id)) {
-			carry_over(k, scan, b, a);
-			i++;
-			j++;
-		} else if (a && (!b || a->id.pid <= b->id.pid)) {
-			gone = true;
-			keep_ghost(k, a, scan->host.wall_ns);
-			i++;
-		} else {
-			j++;
-		}
+		if (p)
+			carry_over(k, scan, p, &was->procs.v[i]);
 	}
+	/* only now: a ghost leaves a hole in the table that parents were looked up in */
+	at = 0;
+	for (size_t i = 0; i < n; i++)
+		if (!next_same(scan, &at, was->procs.v[i].id)) {
+			gone = true;
+			keep_ghost(k, &was->procs.v[i], scan->host.wall_ns);
+		}
 	k->now = scan;
 	k->scans++;
 	table_free(was);
@@ -194,10 +205,14 @@ int tracker_fold(struct tracker *k, struct table *scan, struct err *err)
 int tracker_set_run(struct tracker *k, struct run *run, struct err *err)
 {
 	k->run = run;
-	drop_ghosts(k);
+	if (run)
+		run->judged_ns = 0;
+	for (size_t i = 0; i < k->ghosts.n; i++)
+		k->ghosts.v[i].p.evidence = 0;
 	if (!k->now)
 		return 0;
 	for (size_t i = 0; i < k->now->procs.n; i++)
 		k->now->procs.v[i].evidence = 0;
+	prune_ghosts(k);
 	return judge(k, err);
 }

@@ -8,6 +8,7 @@
 #include "source/replay.h"
 
 #include "model/lineage.h"
+#include "model/origin.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -292,7 +293,7 @@ struct each {
 	struct source *s;
 	source_each_fn *fn;
 	void *ctx;
-	const struct host *host;
+	struct host *host;
 	struct coverage *coverage;
 };
 
@@ -309,6 +310,8 @@ static int stream_process(void *ctx, struct process *p, const char *comm, struct
 		return err_nomem(err);
 	for (unsigned b = 0; b < DETAIL_COUNT; b++)
 		e->coverage->unreadable[b] += p->detail->unread[b] != 0;
+	if (p->id.pid == 1)
+		origin_note_init(e->host, p);
 	r = e->fn(e->ctx, e->host, p, err);
 	process_clear(p);
 	return r;

@@ -16,6 +16,7 @@
 
 #define WORDS_MAX 40
 #define NS_PER_S 1000000000ull
+#define BOOTED_NS (1784892267 * NS_PER_S) /* since 1970 */
 
 struct words {
 	char *v[WORDS_MAX];
@@ -356,7 +357,6 @@ static struct table *new_table(void)
 	strcpy(t->host.hostname, "web-01");
 	strcpy(t->host.boot_id, "5c0a3c8e-14c8-4a0c-9d0e-0d9f3f6c2b11");
 	t->host.boot_ns = 10000 * NS_PER_S;
-	t->host.wall_ns = 1784902267 * NS_PER_S;
 	t->host.ticks_per_second = 100;
 	t->host.logins_known = true;
 	t->coverage.sources = 1u << SOURCE_PROC;
@@ -388,6 +388,7 @@ struct table *hosts_table(const char *text)
 		free(w.line);
 	}
 	free(in.line);
+	t->host.wall_ns = BOOTED_NS + t->host.boot_ns;
 	table_sort(t);
 	self = table_pid(t, t->host.self.pid);
 	if (self)

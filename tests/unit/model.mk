@@ -3,15 +3,40 @@ check_LIBRARIES += libhosts.a
 libhosts_a_CPPFLAGS = $(UNIT_CPPFLAGS)
 libhosts_a_SOURCES = %D%/hosts.c %D%/hosts.h
 
-UNIT_MODEL = test_process test_selector
+UNIT_MODEL = test_lineage test_origin test_process test_run test_selector \
+	test_suspect test_table test_tracker
 check_PROGRAMS += $(UNIT_MODEL)
 TESTS += $(UNIT_MODEL)
 MODEL_LDADD = libhosts.a libtables.a libmodel.a libbase.a $(UNIT_LIBADD)
+
+test_lineage_SOURCES = %D%/test_lineage.c
+test_lineage_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_lineage_LDADD = $(MODEL_LDADD)
+
+test_origin_SOURCES = %D%/test_origin.c
+test_origin_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_origin_LDADD = $(MODEL_LDADD)
 
 test_process_SOURCES = %D%/test_process.c
 test_process_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_process_LDADD = $(MODEL_LDADD)
 
+test_run_SOURCES = %D%/test_run.c
+test_run_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_run_LDADD = $(MODEL_LDADD)
+
 test_selector_SOURCES = %D%/test_selector.c
 test_selector_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_selector_LDADD = $(MODEL_LDADD)
+
+test_suspect_SOURCES = %D%/test_suspect.c
+test_suspect_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_suspect_LDADD = $(MODEL_LDADD)
+
+test_table_SOURCES = %D%/test_table.c
+test_table_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_table_LDADD = $(MODEL_LDADD)
+
+test_tracker_SOURCES = %D%/test_tracker.c
+test_tracker_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_tracker_LDADD = $(MODEL_LDADD)
