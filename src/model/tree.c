@@ -1,6 +1,6 @@
 #include "model/tree.h"
 
-#include "model/lineage.h"
+#include "model/family.h"
 
 #include <errno.h>
 #include <string.h>
@@ -19,6 +19,10 @@ struct builder {
 	struct tree *out;
 	struct node *nodes;
 	size_t n;
+	struct family family;
+	uint32_t *node_of; /* by index in the table; NONE: not wanted */
+	pid_t *controlled; /* sorted: groups that are not orphaned */
+	size_t n_controlled;
 };
 
 uint64_t tree_session_tag(pid_t sid)
@@ -78,33 +82,37 @@ static void rank_sessions(struct builder *b)
 	}
 }
 
-/* Index of a process within nodes[from, to), which are sorted by PID. */
-static uint32_t find_node(const struct builder *b, size_t from, size_t to, pid_t pid)
+static int by_number(const void *a, const void *b)
 {
-	size_t lo = from, hi = to;
+	const pid_t *x = a, *y = b;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (b->nodes[mid].p->id.pid < pid)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < to && b->nodes[lo].p->id.pid == pid ? (uint32_t)lo : NONE;
+	return (*x > *y) - (*x < *y);
 }
 
-/* POSIX: every member's parent is in the group or outside its session. */
-static bool orphaned(const struct builder *b, size_t from, size_t to)
+/*
+ * POSIX: a group is orphaned where every member's parent is in the group or
+ * outside its session.  So it is not where one living member's parent is
+ * elsewhere in the session; a parent that is hidden from us may be there.
+ */
+static void find_controlled(struct builder *b)
 {
-	for (size_t i = from; i < to; i++) {
-		const struct process *p = b->nodes[i].p;
-		const struct process *parent = table_pid(b->t, p->ppid);
+	for (size_t i = 0; i < b->t->procs.n; i++) {
+		const struct process *p = &b->t->procs.v[i], *parent;
+		uint32_t above = b->family.parent[i];
 
-		if (parent && parent->sid == p->sid && parent->pgid != p->pgid)
-			return false;
+		if (process_is_dead(p))
+			continue;
+		parent = above == FAMILY_NONE ? NULL : &b->t->procs.v[above];
+		if (parent ? parent->sid == p->sid && parent->pgid != p->pgid
+			   : p->ppid > 0 && !table_shows_all(b->t))
+			b->controlled[b->n_controlled++] = p->pgid;
 	}
-	return true;
+	qsort(b->controlled, b->n_controlled, sizeof(*b->controlled), by_number);
+}
+
+static bool orphaned(const struct builder *b, pid_t pgid)
+{
+	return pgid > 0 && !bsearch(&pgid, b->controlled, b->n_controlled, sizeof(pgid), by_number);
 }
 
 static int add_row(struct builder *b, struct tree_row row)
@@ -149,40 +157,33 @@ static int add_tree(struct builder *b, uint32_t top, uint32_t *stack)
 	}
 }
 
-/* Whether linking i below parent would close a ring (PIDs change hands between two reads). */
-static bool would_ring(const struct builder *b, size_t from, size_t to, uint32_t i, uint32_t parent)
+/* Where the parent of a node is, if that is in nodes[from, to) too. */
+static uint32_t parent_node(const struct builder *b, size_t from, size_t to, size_t i)
 {
-	for (size_t steps = 0; parent != NONE && steps <= to - from; steps++) {
-		if (parent == i)
-			return true;
-		parent = find_node(b, from, to, b->nodes[parent].p->ppid);
-	}
-	return parent != NONE;
+	uint32_t above = b->family.parent[b->nodes[i].p - b->t->procs.v];
+	uint32_t node = above == FAMILY_NONE ? NONE : b->node_of[above];
+
+	return node != NONE && node >= from && node < to ? node : NONE;
 }
 
 static int add_group(struct builder *b, size_t from, size_t to)
 {
 	uint32_t *stack = malloc((to - from + 1) * sizeof(*stack));
-	bool *top = calloc(to - from + 1, sizeof(*top));
-	int r = stack && top ? 0 : -ENOMEM;
+	int r = stack ? 0 : -ENOMEM;
 
 	/* from the last to the first, so that each list of children is in ascending order */
 	for (size_t i = to; !r && i-- > from;) {
-		uint32_t parent = find_node(b, from, to, b->nodes[i].p->ppid);
+		uint32_t parent = parent_node(b, from, to, i);
 
-		if (parent == NONE || (b->nodes[parent].p->id.start > b->nodes[i].p->id.start &&
-				       would_ring(b, from, to, (uint32_t)i, parent))) {
-			top[i - from] = true;
+		if (parent == NONE)
 			continue;
-		}
 		b->nodes[i].next = b->nodes[parent].first;
 		b->nodes[parent].first = (uint32_t)i;
 	}
 	for (size_t i = from; !r && i < to; i++)
-		if (top[i - from])
+		if (parent_node(b, from, to, i) == NONE)
 			r = add_tree(b, (uint32_t)i, stack);
 	free(stack);
-	free(top);
 	return r;
 }
 
@@ -213,10 +214,10 @@ static int add_session(struct builder *b, size_t from, size_t to)
 
 	for (size_t i = from; i < to; i++)
 		row.groups += i == from || b->nodes[i].p->pgid != b->nodes[i - 1].p->pgid;
-	row.leader_gone = first->sid > 0 && !row.p && !b->t->coverage.hidepid;
+	row.leader_gone = first->sid > 0 && !row.p && table_shows_all(b->t);
 	row.one_group = row.groups == 1 && first->pgid == first->sid;
 	row.pgid = row.one_group ? first->pgid : 0;
-	row.orphaned = row.one_group && orphaned(b, from, to);
+	row.orphaned = row.one_group && orphaned(b, first->pgid);
 	r = add_row(b, row);
 	for (size_t i = from, j; !r && !folded && i < to; i = j) {
 		struct tree_row group = {
@@ -230,8 +231,10 @@ static int add_session(struct builder *b, size_t from, size_t to)
 		for (j = i; j < to && b->nodes[j].p->pgid == group.pgid; j++)
 			;
 		group.processes = (unsigned)(j - i);
-		group.leader_gone = !group.p && !b->t->coverage.hidepid && group.pgid > 0;
-		group.orphaned = orphaned(b, i, j);
+		if (group.p && group.p->pgid != group.pgid)
+			group.p = NULL; /* it left the group, which keeps its number */
+		group.leader_gone = !group.p && group.pgid > 0 && table_shows_all(b->t);
+		group.orphaned = orphaned(b, group.pgid);
 		if (!row.one_group)
 			r = add_row(b, group);
 		if (!r && (row.one_group || !is_folded(b, group.tag)))
@@ -240,30 +243,54 @@ static int add_session(struct builder *b, size_t from, size_t to)
 	return r;
 }
 
+static int make_builder(struct builder *b)
+{
+	size_t n = b->t->procs.n;
+
+	if (family_make(b->t, &b->family) < 0)
+		return -ENOMEM;
+	b->nodes = calloc(n + 1, sizeof(*b->nodes));
+	b->node_of = malloc((n + 1) * sizeof(*b->node_of));
+	b->controlled = calloc(n + 1, sizeof(*b->controlled));
+	return b->nodes && b->node_of && b->controlled ? 0 : -ENOMEM;
+}
+
+static void sort_nodes(struct builder *b)
+{
+	for (size_t i = 0; i < b->t->procs.n; i++) {
+		const struct process *p = &b->t->procs.v[i];
+
+		b->node_of[i] = NONE;
+		if (!b->o->want || b->o->want(b->o->ctx, p))
+			b->nodes[b->n++] = (struct node){p, 0, NONE, NONE};
+	}
+	rank_sessions(b);
+	qsort(b->nodes, b->n, sizeof(*b->nodes), by_place);
+	for (size_t i = 0; i < b->n; i++)
+		b->node_of[b->nodes[i].p - b->t->procs.v] = (uint32_t)i;
+}
+
 int tree_build(const struct table *t, const struct tree_options *options, struct tree *out,
 	       struct err *err)
 {
 	struct builder b = {.t = t, .o = options, .out = out};
-	int r = 0;
+	int r;
 
 	memset(out, 0, sizeof(*out));
-	b.nodes = calloc(t->procs.n + 1, sizeof(*b.nodes));
-	if (!b.nodes)
-		return err_nomem(err);
-	for (size_t i = 0; i < t->procs.n; i++) {
-		const struct process *p = &t->procs.v[i];
-
-		if (!options->want || options->want(options->ctx, p))
-			b.nodes[b.n++] = (struct node){p, 0, NONE, NONE};
+	r = make_builder(&b);
+	if (!r) {
+		find_controlled(&b);
+		sort_nodes(&b);
 	}
-	rank_sessions(&b);
-	qsort(b.nodes, b.n, sizeof(*b.nodes), by_place);
 	for (size_t i = 0, j; !r && i < b.n; i = j) {
 		for (j = i; j < b.n && b.nodes[j].p->sid == b.nodes[i].p->sid; j++)
 			;
 		r = add_session(&b, i, j);
 	}
+	family_free(&b.family);
 	free(b.nodes);
+	free(b.node_of);
+	free(b.controlled);
 	if (r < 0)
 		tree_free(out);
 	return r < 0 ? err_nomem(err) : 0;

@@ -4,7 +4,7 @@ libhosts_a_CPPFLAGS = $(UNIT_CPPFLAGS)
 libhosts_a_SOURCES = %D%/hosts.c %D%/hosts.h
 
 UNIT_MODEL = test_lineage test_origin test_process test_run test_selector \
-	test_suspect test_table test_tracker
+	test_suspect test_table test_tracker test_tree
 check_PROGRAMS += $(UNIT_MODEL)
 TESTS += $(UNIT_MODEL)
 MODEL_LDADD = libhosts.a libtables.a libmodel.a libbase.a $(UNIT_LIBADD)
@@ -40,3 +40,7 @@ test_table_LDADD = $(MODEL_LDADD)
 test_tracker_SOURCES = %D%/test_tracker.c
 test_tracker_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_tracker_LDADD = $(MODEL_LDADD)
+
+test_tree_SOURCES = %D%/test_tree.c
+test_tree_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_tree_LDADD = $(MODEL_LDADD)
