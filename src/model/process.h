@@ -54,9 +54,8 @@ struct mark {
 };
 
 struct detail {
-	_Atomic unsigned
-		refs;  /* a replayed file shares its details with its scans in two threads */
-	unsigned have; /* detail_bits that were read */
+	_Atomic unsigned refs;              /* two threads may share what is of a replayed file */
+	unsigned have;                      /* detail_bits that were read */
 	unsigned char unread[DETAIL_COUNT]; /* errno of those that could not be, by bit number */
 
 	struct bytes comm;

@@ -147,15 +147,6 @@ static void set_nspid(struct detail *d, const char *text)
 	}
 }
 
-static uint32_t tty_number(const char *text)
-{
-	unsigned n;
-
-	if (sscanf(text, "pts/%u", &n) != 1 || n > 255)
-		fail_msg("hosts: \"%s\" is no terminal", text);
-	return 136u << 8 | n;
-}
-
 static void set_unread(struct detail *d, const char *name)
 {
 	for (unsigned i = 0; i < DETAIL_COUNT; i++)
@@ -221,7 +212,7 @@ static bool set_stat(struct process *p, const char *word)
 	const char *v;
 
 	if ((v = value_of(word, "tty")))
-		p->tty_nr = tty_number(v);
+		assert_true(tty_number(v, &p->tty_nr));
 	else if ((v = value_of(word, "cpu")))
 		p->cpu_ticks = (uint64_t)number(v);
 	else if ((v = value_of(word, "threads")))
