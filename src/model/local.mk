@@ -12,4 +12,5 @@ libmodel_a_SOURCES = \
 	%D%/table.c %D%/table.h \
 	%D%/selector.c %D%/selector.h \
 	%D%/tracker.c %D%/tracker.h \
-	%D%/tree.c %D%/tree.h
+	%D%/tree.c %D%/tree.h \
+	%D%/units.c %D%/units.h

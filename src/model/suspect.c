@@ -2,6 +2,7 @@
 
 #include "model/lineage.h"
 #include "model/origin.h"
+#include "model/units.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -83,8 +84,7 @@ struct judge {
 	struct table *t;
 	const struct family *f;
 	struct note *notes;
-	uint32_t *units; /* open hash: indexes of units' first processes; FAMILY_NONE: free */
-	size_t mask;
+	struct units units;
 };
 
 static struct process *parent_of(const struct judge *j, size_t i)
@@ -92,59 +92,6 @@ static struct process *parent_of(const struct judge *j, size_t i)
 	uint32_t parent = j->f->parent[i];
 
 	return parent == FAMILY_NONE ? NULL : &j->t->procs.v[parent];
-}
-
-/* Where the unit of p is in the hash, or the free place it would have. */
-static uint32_t *unit_slot(const struct judge *j, const struct process *p)
-{
-	const char *path = p->detail->cgroup.data;
-	uint32_t h = 2166136261u; /* FNV-1a */
-
-	for (size_t i = 0; i < p->unit_len; i++)
-		h = (h ^ (unsigned char)path[i]) * 16777619u;
-	for (size_t at = h & j->mask;; at = (at + 1) & j->mask) {
-		const struct process *q;
-
-		if (j->units[at] == FAMILY_NONE)
-			return &j->units[at];
-		q = &j->t->procs.v[j->units[at]];
-		if (q->unit_len == p->unit_len &&
-		    memcmp(q->detail->cgroup.data, path, p->unit_len) == 0)
-			return &j->units[at];
-	}
-}
-
-static bool older(const struct process *a, const struct process *b)
-{
-	return a->id.start != b->id.start ? a->id.start < b->id.start : a->id.pid < b->id.pid;
-}
-
-static bool has_unit(const struct process *p)
-{
-	return p->unit_len && p->detail && p->unit_len <= p->detail->cgroup.len;
-}
-
-static void find_units(struct judge *j)
-{
-	memset(j->units, 0xff, (j->mask + 1) * sizeof(*j->units)); /* FAMILY_NONE */
-	for (size_t i = 0; i < j->t->procs.n; i++) {
-		const struct process *p = &j->t->procs.v[i];
-		uint32_t *slot;
-
-		if (!has_unit(p) || process_is_dead(p))
-			continue;
-		slot = unit_slot(j, p);
-		if (*slot == FAMILY_NONE || older(p, &j->t->procs.v[*slot]))
-			*slot = (uint32_t)i;
-	}
-}
-
-/* A unit's first process: the oldest that lives in it. */
-static bool first_in_unit(const struct judge *j, size_t i)
-{
-	const struct process *p = &j->t->procs.v[i];
-
-	return has_unit(p) && *unit_slot(j, p) == i;
 }
 
 static bool has_suffix(const struct bytes *name, const char *suffix)
@@ -161,14 +108,17 @@ static bool has_prefix(const struct bytes *name, const char *prefix)
 	return name->len >= n && memcmp(name->data, prefix, n) == 0;
 }
 
-/* What a user manager was asked to start: a service, or an application's scope (as
- * desktops and snapd name them).  A terminal's tab or a bare scope is none. */
+/* What a user manager was asked to start: a service, or a scope as desktops and snapd name
+ * an application's, podman its helpers'.  A terminal's tab or a bare scope is none. */
 static bool is_app(const struct process *p)
 {
 	const struct bytes *name = &p->origin_name;
 
-	return has_suffix(name, ".service") || has_prefix(name, "app-") ||
-	       (has_prefix(name, "snap.") && has_suffix(name, ".scope"));
+	if (has_suffix(name, ".service"))
+		return true;
+	return has_suffix(name, ".scope") &&
+	       (has_prefix(name, "app-") || has_prefix(name, "snap.") ||
+		has_prefix(name, "podman-"));
 }
 
 /* Whether p is what its unit was started for. */
@@ -180,9 +130,9 @@ static bool is_main(const struct judge *j, size_t i)
 	case ORIGIN_SERVICE:
 	case ORIGIN_CONTAINER:
 	case ORIGIN_USER_MANAGER:
-		return first_in_unit(j, i);
+		return units_is_first(&j->units, i);
 	case ORIGIN_USER_UNIT:
-		return is_app(p) && first_in_unit(j, i);
+		return is_app(p) && units_is_first(&j->units, i);
 	default:
 		return false;
 	}
@@ -327,14 +277,48 @@ static bool is_contained(const struct judge *j, size_t i)
 {
 	const struct process *p = &j->t->procs.v[i];
 
-	return !has_unit(p) || !memmem(p->detail->cgroup.data, p->unit_len, "/user@", 6) ||
-	       p->detail->n_nspid > 1 || first_in_unit(j, i);
+	return !p->unit_len || !memmem(p->detail->cgroup.data, p->unit_len, "/user@", 6) ||
+	       p->detail->n_nspid > 1 || units_is_first(&j->units, i);
+}
+
+/* Whether the system has installed both programs in a directory of the application's own. */
+static bool installed_together(const struct process *p, const struct process *first)
+{
+	static const char *const parents[] = {"/usr/lib/", "/usr/libexec/", "/usr/share/", "/opt/"};
+	const struct bytes *exe = &p->detail->exe, *other = &first->detail->exe;
+	const char *slash = exe->data ? strrchr(exe->data, '/') : NULL;
+	size_t dir = slash ? (size_t)(slash - exe->data) + 1 : 0;
+
+	if (!dir || !other->data || other->len <= dir || memcmp(other->data, exe->data, dir) != 0 ||
+	    strchr(other->data + dir, '/'))
+		return false;
+	for (size_t i = 0; i < sizeof(parents) / sizeof(parents[0]); i++)
+		if (has_prefix(exe, parents[i]) && dir > strlen(parents[i]))
+			return true;
+	return false;
+}
+
+/*
+ * What an application or service that runs gave no session of its own (GLib starts
+ * a viewer by forking twice, D-Bus what has no unit), or what is part of it (crash
+ * handlers).  Somebody spoke to what has a pipe for its stdin; he is gone.
+ */
+static bool is_helper(const struct judge *j, const struct process *p)
+{
+	const struct process *first = units_first(&j->units, p);
+	const struct bytes *in = &p->detail->stdio[0];
+
+	if (!first || first == p || !is_app(p))
+		return false;
+	return installed_together(p, first) ||
+	       (p->sid == first->sid && !(in->data && has_prefix(in, "pipe:")));
 }
 
 /* The reasons that p's origin explains (1-words: "A suspect"). */
 static unsigned explained_bits(const struct judge *j, size_t i, unsigned bits)
 {
 	const struct process *p = &j->t->procs.v[i];
+	unsigned adopted = bits & (SUSPECT_REPARENTED | SUSPECT_LEADER_GONE);
 	unsigned life = bits & (SUSPECT_REPARENTED | SUSPECT_LEADER_GONE | SUSPECT_TTY_CLOSED |
 				SUSPECT_CWD_DELETED | SUSPECT_HUP_IGNORED);
 	unsigned mark = j->notes[i].unset & ~j->notes[i].of_unit ? 0 : bits & SUSPECT_MARK;
@@ -349,13 +333,13 @@ static unsigned explained_bits(const struct judge *j, size_t i, unsigned bits)
 		return (is_contained(j, i) ? life : 0) | mark;
 	case ORIGIN_USER_MANAGER:
 	case ORIGIN_USER_UNIT:
-		return (is_main(j, i) ? life : 0) | mark;
+		if (is_main(j, i))
+			return life | mark;
+		return (is_helper(j, p) ? adopted : 0) | mark;
 	case ORIGIN_CRON:
 		return (j->notes[i].below_cron ? life : 0) | mark;
 	case ORIGIN_LOGIN:
-		if (!started_by_login(j, p))
-			return mark;
-		return (bits & (SUSPECT_REPARENTED | SUSPECT_LEADER_GONE)) | mark;
+		return (started_by_login(j, p) ? adopted : 0) | mark;
 	case ORIGIN_UNKNOWN:
 		break;
 	}
@@ -395,17 +379,14 @@ static void judge_one(struct judge *j, size_t i)
 
 int suspect_judge(struct table *t, const struct family *f, size_t *suspects)
 {
-	struct judge j = {.t = t, .f = f, .mask = 15};
-	int r = -ENOMEM;
+	struct judge j = {.t = t, .f = f, .notes = calloc(t->procs.n + 1, sizeof(*j.notes))};
+	int r = units_make(t, f, &j.units);
 
-	while (j.mask < 2 * t->procs.n)
-		j.mask = j.mask * 2 + 1;
-	j.notes = calloc(t->procs.n + 1, sizeof(*j.notes));
-	j.units = malloc((j.mask + 1) * sizeof(*j.units));
-	if (j.notes && j.units) {
+	if (!j.notes)
+		r = -ENOMEM;
+	if (!r) {
 		size_t n = 0;
 
-		find_units(&j);
 		for (size_t k = 0; k < f->n; k++)
 			note(&j, f->order[k]);
 		for (size_t k = 0; k < f->n; k++) {
@@ -413,9 +394,8 @@ int suspect_judge(struct table *t, const struct family *f, size_t *suspects)
 			n += t->procs.v[f->order[k]].suspect != 0;
 		}
 		*suspects = n;
-		r = 0;
 	}
 	free(j.notes);
-	free(j.units);
+	units_free(&j.units);
 	return r;
 }

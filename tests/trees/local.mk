@@ -11,25 +11,25 @@ EXTRA_DIST += \
 	%D%/container+orphan.expect %D%/container+orphan.leftover \
 	%D%/container.host \
 	%D%/container-sh.host \
-	%D%/desktop+adopted.ordinary %D%/desktop+adopted.differs \
+	%D%/desktop+adopted.ordinary \
 	%D%/desktop+agent.expect %D%/desktop+agent.leftover \
-	%D%/desktop+crashpad.ordinary %D%/desktop+crashpad.differs \
+	%D%/desktop+crashpad.ordinary \
 	%D%/desktop+editor.expect %D%/desktop+editor.leftover \
-	%D%/desktop+keyring.ordinary %D%/desktop+keyring.differs \
+	%D%/desktop+keyring.ordinary \
 	%D%/desktop+konsole.expect %D%/desktop+konsole.leftover \
 	%D%/desktop+mcp.expect %D%/desktop+mcp.leftover \
-	%D%/desktop+viewer.ordinary %D%/desktop+viewer.differs \
+	%D%/desktop+viewer.ordinary \
 	%D%/desktop+worker.expect %D%/desktop+worker.leftover \
 	%D%/desktop.host \
 	%D%/hidepid+closed.expect %D%/hidepid+closed.leftover \
 	%D%/hidepid.host \
 	%D%/noinit+orphan.expect %D%/noinit+orphan.leftover %D%/noinit.host \
 	%D%/restarted+service.expect %D%/restarted+service.leftover \
-	%D%/restarted+service.differs %D%/restarted.host \
+	%D%/restarted.host \
 	%D%/server+cron.expect %D%/server+cron.leftover \
 	%D%/server+deploy.expect %D%/server+deploy.leftover \
 	%D%/server+openlogin.expect %D%/server+openlogin.leftover \
 	%D%/server+pane.expect %D%/server+pane.leftover \
 	%D%/server+runner.expect %D%/server+runner.leftover \
 	%D%/server+upload.expect %D%/server+upload.leftover %D%/server.host \
-	%D%/virt+podman.ordinary %D%/virt+podman.differs %D%/virt.host
+	%D%/virt+podman.ordinary %D%/virt.host

@@ -196,6 +196,8 @@ static bool set_detail(struct detail *d, const char *word)
 		d->audit_session = number(v);
 	else if ((v = value_of(word, "loginuid")))
 		d->login_uid = number(v);
+	else if ((v = value_of(word, "stdin")))
+		set_bytes(&d->stdio[0], v);
 	else if ((v = value_of(word, "tracer")))
 		d->tracer = (pid_t)number(v);
 	else if ((v = value_of(word, "unread")))

@@ -15,7 +15,7 @@
  *        left out follows from the id: an active session-N.scope of sshd.
  * in     what the processes below it have in common; alone: nothing any more.
  * PID…   cgroup= exe= cwd= args= (blanks part them) mark=NAME[:VALUE] secret=NAME uid= euid=
- *        sigign= sigblk= sigcgt= nspid=OUTER/INNER audit= loginuid= tracer=
+ *        sigign= sigblk= sigcgt= nspid=OUTER/INNER audit= loginuid= stdin= tracer=
  *        tty=pts/N cpu=TICKS threads= stack= remote= unread=DETAIL;
  *        cwd_deleted, tty_closed, kthread; noread: none of its details.
  *

@@ -153,6 +153,14 @@ static void a_service_explains_what_it_started_but_no_foreign_mark(void **state)
 		 INIT "40 1 40 40 S 9 app mark=AGENT " SERVICE "\n"
 		      "41 1 41 41 S 9 left mark=AGENT " SERVICE,
 		 "41 mark", "40 mark"},
+		{"... of a service that was restarted since: older than its main process",
+		 INIT "40 1 39 39 S 9 left mark=RUNNER_TRACKING_ID:7 " SERVICE "\n"
+		      "60 1 60 60 S 90 Runner " SERVICE,
+		 "40 mark", "40 reparented leader_gone"},
+		{"a service that forks twice is its own first process all the same",
+		 INIT "40 1 39 39 S 9 app mark=AGENT " SERVICE "\n"
+		      "41 40 39 39 S 10 worker mark=AGENT " SERVICE,
+		 "", "40 reparented leader_gone mark, 41 leader_gone mark"},
 		{"a service of two units' depth",
 		 INIT "40 1 40 40 S 9 app mark=AGENT " SERVICE "/main\n"
 		      "41 1 41 41 S 10 left mark=AGENT " SERVICE "/sub",
@@ -223,10 +231,48 @@ static void a_user_manager_explains_the_first_of_a_unit(void **state)
 		      "/a.service\n"
 		      "81 80 80 80 S 9 app mark=AGENT sigign=HUP audit=3 cgroup=" APPS "/a.service",
 		 "", "80 mark, 81 mark"},
-		{"a service's second process is none that it explains",
+		{"what was left in a service, with a session of its own",
 		 USER "80 70 80 80 S 9 app cgroup=" APPS "/a.service\n"
-		      "81 70 79 79 S 10 left cgroup=" APPS "/a.service",
+		      "81 70 79 79 S 10 left cgroup=" APPS "/a.service\n"
+		      "82 70 82 82 S 10 daemon cgroup=" APPS "/a.service",
 		 "81 reparented leader_gone", ""},
+		{"what it gave no session of its own",
+		 USER "80 70 80 80 S 9 dbus-daemon cgroup=" APPS "/dbus.service\n"
+		      "81 70 80 80 S 10 dconf cgroup=" APPS "/dbus.service\n"
+		      "90 80 80 80 S 11 firefox cgroup=" APPS "/app-firefox-1.scope\n"
+		      "91 70 80 80 S 12 evince stdin=/dev/null cgroup=" APPS
+		      "/app-firefox-1.scope\n",
+		 "", "81 reparented, 91 reparented"},
+		{"... but spoke to until it was gone",
+		 USER "80 70 80 80 S 9 shell cgroup=" APPS "/shell.service\n"
+		      "90 80 80 80 S 11 code cgroup=" APPS "/app-code-1.scope\n"
+		      "91 70 80 80 S 12 server stdin=pipe:[7] cgroup=" APPS "/app-code-1.scope\n",
+		 "91 reparented", ""},
+		{"... in a terminal's tab that is open",
+		 USER "90 70 90 90 S 11 bash cgroup=" APPS "/vte-spawn-1.scope\n"
+		      "91 70 90 90 S 12 left cgroup=" APPS "/vte-spawn-1.scope\n",
+		 "90 reparented, 91 reparented", ""},
+		{"part of the application, as the system installed it",
+		 USER "90 70 90 90 S 11 x exe=/opt/google/chrome/chrome cgroup=" APPS
+		      "/app-chrome-1.scope\n"
+		      "91 70 89 89 S 12 x exe=/opt/google/chrome/crashpad cgroup=" APPS
+		      "/app-chrome-1.scope\n"
+		      "92 70 88 88 S 12 x exe=/opt/google/other/crashpad cgroup=" APPS
+		      "/app-chrome-1.scope\n"
+		      "93 70 87 87 S 12 x exe=/opt/google/chrome/sub/x cgroup=" APPS
+		      "/app-chrome-1.scope\n",
+		 "92 reparented leader_gone, 93 reparented leader_gone",
+		 "90 reparented, 91 reparented leader_gone"},
+		{"... not what all share, or who runs it made",
+		 USER "90 70 90 90 S 11 x exe=/usr/bin/python3 cgroup=" APPS "/app-x-1.scope\n"
+		      "91 70 89 89 S 12 x exe=/usr/bin/python3 cgroup=" APPS "/app-x-1.scope\n"
+		      "94 70 94 94 S 11 x exe=/home/op/a/x cgroup=" APPS "/app-y-1.scope\n"
+		      "95 70 89 89 S 12 x exe=/home/op/a/y cgroup=" APPS "/app-y-1.scope\n",
+		 "91 reparented leader_gone, 95 reparented leader_gone",
+		 "90 reparented, 94 reparented"},
+		{"podman's scopes for its helpers",
+		 USER "80 1 80 79 S 9 slirp4netns cgroup=" MANAGER "/user.slice/podman-80.scope",
+		 "", "80 reparented leader_gone"},
 		{"the manager itself",
 		 USER "71 70 70 70 S 5 (sd-pam) audit=3 cgroup=" MANAGER "/init.scope", "", ""},
 		{"what hides in the manager's cgroup",

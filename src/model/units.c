@@ -1,0 +1,93 @@
+#include "model/units.h"
+
+#include <errno.h>
+#include <string.h>
+
+static bool has_unit(const struct process *p)
+{
+	return p->unit_len && p->detail && p->unit_len <= p->detail->cgroup.len;
+}
+
+static bool same_unit(const struct process *a, const struct process *b)
+{
+	return has_unit(a) && has_unit(b) && a->unit_len == b->unit_len &&
+	       memcmp(a->detail->cgroup.data, b->detail->cgroup.data, a->unit_len) == 0;
+}
+
+/* Where p's unit is in the hash, or the free place it would have. */
+static uint32_t *slot_of(const struct units *u, const struct process *p)
+{
+	const char *path = p->detail->cgroup.data;
+	uint32_t h = 2166136261u; /* FNV-1a */
+	size_t at;
+
+	for (size_t i = 0; i < p->unit_len; i++)
+		h = (h ^ (unsigned char)path[i]) * 16777619u;
+	at = h & u->mask;
+	while (u->first[at] != FAMILY_NONE && !same_unit(&u->t->procs.v[u->first[at]], p))
+		at = (at + 1) & u->mask;
+	return &u->first[at];
+}
+
+/* Whether who started it is its parent still, and outside the unit. */
+static bool entered(const struct units *u, size_t i)
+{
+	const struct process *p = &u->t->procs.v[i];
+	uint32_t parent = u->f->parent[i];
+
+	return p->reparented == KNOWN_NOT &&
+	       (parent == FAMILY_NONE || !same_unit(&u->t->procs.v[parent], p));
+}
+
+static bool older(const struct process *a, const struct process *b)
+{
+	return a->id.start != b->id.start ? a->id.start < b->id.start : a->id.pid < b->id.pid;
+}
+
+static bool comes_before(const struct units *u, size_t a, size_t b)
+{
+	bool a_entered = entered(u, a), b_entered = entered(u, b);
+
+	if (a_entered != b_entered)
+		return a_entered;
+	return older(&u->t->procs.v[a], &u->t->procs.v[b]);
+}
+
+int units_make(const struct table *t, const struct family *f, struct units *out)
+{
+	*out = (struct units){.t = t, .f = f, .mask = 15};
+	while (out->mask < 2 * t->procs.n)
+		out->mask = out->mask * 2 + 1;
+	out->first = malloc((out->mask + 1) * sizeof(*out->first));
+	if (!out->first)
+		return -ENOMEM;
+	memset(out->first, 0xff, (out->mask + 1) * sizeof(*out->first)); /* FAMILY_NONE */
+	for (size_t i = 0; i < t->procs.n; i++) {
+		uint32_t *slot;
+
+		if (!has_unit(&t->procs.v[i]) || process_is_dead(&t->procs.v[i]))
+			continue;
+		slot = slot_of(out, &t->procs.v[i]);
+		if (*slot == FAMILY_NONE || comes_before(out, i, *slot))
+			*slot = (uint32_t)i;
+	}
+	return 0;
+}
+
+void units_free(struct units *u)
+{
+	free(u->first);
+	u->first = NULL;
+}
+
+const struct process *units_first(const struct units *u, const struct process *p)
+{
+	uint32_t first = has_unit(p) ? *slot_of(u, p) : FAMILY_NONE;
+
+	return first == FAMILY_NONE ? NULL : &u->t->procs.v[first];
+}
+
+bool units_is_first(const struct units *u, size_t i)
+{
+	return units_first(u, &u->t->procs.v[i]) == &u->t->procs.v[i];
+}
