@@ -109,7 +109,6 @@ static int run(const struct cmd *cmd, int argc, char **argv)
 	w.app.source_words = w.app.source.replay ? common.source : "/proc";
 	w.app.mono = common.color == COLOR_NEVER ||
 		     (common.color == COLOR_AUTO && no_color && *no_color);
-	w.app.readonly = true; /* there is nothing to act with yet */
 	if (!r)
 		r = app_run(&w.app, &err);
 	selector_free(&target);

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "engine/contacts.h"
 #include "engine/scanner.h"
+#include "tui/app_act.h"
 #include "tui/driver.h"
 #include "tui/view.h"
 
@@ -25,6 +26,8 @@ struct app {
 	struct source *details; /* for the details of one process */
 	struct tracker tracker;
 	struct view view;
+	struct app_act act;
+	int act_fd; /* as it is known to epoll; -1: none */
 	struct grid grid;
 	int epoll;
 	uint64_t next_scan_ns;
@@ -68,6 +71,7 @@ static int open_all(struct app *a, struct err *err)
 static void close_all(struct app *a)
 {
 	driver_close(a->driver);
+	app_act_free(&a->act);
 	file_close_fd(&a->epoll);
 	view_free(&a->view);
 	tracker_free(&a->tracker);
@@ -117,6 +121,17 @@ static void read_detail(struct app *a)
 	detail_unref(d);
 }
 
+/* Keys that were typed before the dialog could be seen are no answer to it. */
+static void show_dialog(struct app *a)
+{
+	struct err err = {0};
+
+	draw(a);
+	driver_flush_input(a->driver);
+	view_dialog_drawn(&a->view, app_act_probe(&a->act, &err) < 0 ? err.text : NULL);
+	a->dirty = true;
+}
+
 static void serve(struct app *a, enum request request)
 {
 	switch (request) {
@@ -136,8 +151,15 @@ static void serve(struct app *a, enum request request)
 		read_detail(a);
 		break;
 	case REQUEST_FLUSH:
+		show_dialog(a);
+		break;
 	case REQUEST_ACT:
+		app_act_begin(&a->act, &a->view);
+		a->next_scan_ns = 0;
+		break;
 	case REQUEST_SNAPSHOT:
+		app_act_snapshot(&a->act, &a->view);
+		break;
 	case REQUEST_NONE:
 		break;
 	}
@@ -177,7 +199,31 @@ static int take_scan(struct app *a, struct err *err)
 	r = tracker_fold(&a->tracker, scan, err);
 	if (!r && !a->o->source.replay)
 		r = contacts_read(&a->tracker, table_find(a->tracker.now, cursor), err);
-	return r < 0 ? r : view_scanned(&a->view, err);
+	if (!r)
+		r = view_scanned(&a->view, err);
+	if (!r && !a->act.held)
+		app_act_hold(&a->act, &a->view);
+	if (!r && a->view.dialog.open && !a->view.dialog.drawn) /* it asks again */
+		show_dialog(a);
+	return r;
+}
+
+/* The act's own descriptor comes and goes; epoll forgets a closed one by itself. */
+static int follow_act(struct app *a, struct err *err)
+{
+	int fd = app_act_fd(&a->act);
+
+	if (app_act_step(&a->act, &a->view, clock_boot_ns())) {
+		a->dirty = true;
+		a->next_scan_ns = 0;
+		fd = app_act_fd(&a->act);
+	}
+	if (fd == a->act_fd)
+		return 0;
+	if (a->act_fd >= 0)
+		epoll_ctl(a->epoll, EPOLL_CTL_DEL, a->act_fd, NULL);
+	a->act_fd = fd;
+	return watch_fd(a, fd, err);
 }
 
 static int first_scan(struct app *a, struct err *err)
@@ -210,8 +256,12 @@ static int wait_ms(const struct app *a, uint64_t now)
 	int ms = driver_wait_ms(a->driver);
 	uint64_t left = a->next_scan_ns > now ? (a->next_scan_ns - now) / MS + 1 : 0;
 
+	uint64_t act = app_act_wakes_at(&a->act);
+
 	if (ms < 0 || ms > CHECK_MS)
 		ms = CHECK_MS;
+	if (act != UINT64_MAX && (act > now ? (act - now) / MS + 1 : 0) < (uint64_t)ms)
+		ms = act > now ? (int)((act - now) / MS) + 1 : 0;
 	if (!a->view.paused && !scanner_busy(a->scanner) && left < (uint64_t)ms)
 		ms = (int)left;
 	return ms;
@@ -242,6 +292,8 @@ static int loop(struct app *a, struct err *err)
 		r = take_input(a, err);
 		if (!r)
 			r = take_scan(a, err);
+		if (!r)
+			r = follow_act(a, err);
 		if (a->dirty && !r)
 			draw(a);
 	}
@@ -250,7 +302,8 @@ static int loop(struct app *a, struct err *err)
 
 int app_run(const struct app_options *options, struct err *err)
 {
-	struct app a = {.o = options, .epoll = -1};
+	struct app a = {
+		.o = options, .epoll = -1, .act_fd = -1, .act = {.state_dir = options->state_dir}};
 	struct view_options v = {
 		.readonly = options->readonly,
 		.source = options->source_words,

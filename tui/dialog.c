@@ -239,7 +239,7 @@ static enum dialog_result confirm(struct dialog *d)
 		return DIALOG_STAYS;
 	if (d->plan.refused[0] || !d->plan.hit.n) {
 		snprintf(d->problem, sizeof(d->problem), "nothing to send: %s",
-			 d->plan.refused[0] ? d->plan.refused : "nobody would be hit");
+			 d->members_only ? "nobody would be hit: Space adds one" : d->plan.refused);
 		return DIALOG_STAYS;
 	}
 	snprintf(wanted, sizeof(wanted), "%zu", d->plan.hit.n);

@@ -148,6 +148,7 @@ int view_scanned(struct view *v, struct err *err)
 	if (v->has_run)
 		watch_run(v);
 	view_rebuild(v, settle);
+	view_ask_again(v);
 	if (v->screen == SCREEN_WHY)
 		view_why_page(v);
 	else if (v->screen == SCREEN_DIFF)

@@ -14,6 +14,7 @@
 #include "tui/dialog.h"
 #include "tui/input.h"
 #include "tui/keymap.h"
+#include "tui/line.h"
 #include "tui/lineedit.h"
 #include "tui/menu.h"
 #include "tui/page.h"
@@ -85,6 +86,7 @@ struct view {
 	enum popup popup;
 	struct menu menu;
 	struct dialog dialog;
+	char changed[320]; /* why the dialog is to ask again after the next scan; "": it is not */
 	struct page page;
 
 	struct plan here; /* what T would hit at the cursor */
@@ -125,9 +127,13 @@ int view_choose(struct view *v, const struct selector *target, struct err *err);
  * recorded, or NULL. */
 void view_dialog_drawn(struct view *v, const char *problem);
 
-/* The act has begun, gone on, or is done; borrowed until the next one begins. */
-void view_acted(struct view *v, const struct act_outcome *outcome);
-/* Nothing was sent.  again: something changed, so the dialog asks again. */
+/*
+ * The act has begun, gone on, or is done; borrowed until the next one begins.
+ * unrecorded: why the record could not be completed; NULL: it could.
+ */
+void view_acted(struct view *v, const struct act_outcome *outcome, const struct err *unrecorded);
+/* Nothing was sent.  again: something changed; the dialog asks again after the
+ * next scan, with what is known then. */
 void view_act_failed(struct view *v, bool again, const struct err *why);
 
 /* Details of why_of arrived (a reference is taken; NULL: none). */
@@ -165,6 +171,14 @@ int view_targets(const struct view *v, struct identity **ids, size_t *n, bool *p
 
 /* Finds the next row that matches view.find; unfolds what hides it. */
 void view_find(struct view *v, int direction);
+
+/* "2 of 2 gone", "1 of 2 gone; 4131 alive (ignores the signal)" */
+void view_outcome_words(const struct act_outcome *o, struct line *l);
+/* A reason of 3-formats.md in words. */
+const char *view_why_words(const char *why);
+
+/* Plans the dialog anew where something changed under it. */
+void view_ask_again(struct view *v);
 
 /* Acts: opens the dialog for them. */
 enum request view_act_action(struct view *v, enum action a);

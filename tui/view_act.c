@@ -13,8 +13,7 @@
 static bool withheld(struct view *v)
 {
 	if (v->o.readonly)
-		view_say(v, STYLE_WARNING,
-			 "acts are absent: this view is read only");
+		view_say(v, STYLE_WARNING, "acts are absent: this view is read only");
 	else if (v->k->now && v->k->now->coverage.sources & 1u << SOURCE_REPLAY)
 		view_say(v, STYLE_WARNING, "acts are absent: this is a recording, not this moment");
 	else if (v->acting)
@@ -129,35 +128,125 @@ void view_dialog_drawn(struct view *v, const char *problem)
 	dialog_block(&v->dialog, problem);
 }
 
-void view_acted(struct view *v, const struct act_outcome *outcome)
+/* What lived on keeps that flag in the table that the screen shows. */
+static void mark_survivors(struct view *v, const struct act_outcome *o)
 {
+	for (size_t i = 0; o->after && i < o->items.n; i++) {
+		const struct process *p = table_find(o->after, o->items.v[i].id);
+		struct process *now = table_find(v->k->now, o->items.v[i].id);
+
+		if (p && now && p->survived)
+			now->survived = true;
+	}
+}
+
+static size_t count_items(const struct act_outcome *o, enum act_result result)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < o->items.n; i++)
+		n += o->items.v[i].result == result;
+	return n;
+}
+
+/* The names of files in words: 3-formats. */
+const char *view_why_words(const char *why)
+{
+	static const struct {
+		const char *name, *words;
+	} words[] = {
+		{"ignores_term", "ignores the signal"},
+		{"uninterruptible", "in uninterruptible sleep"},
+		{"not_permitted", "not permitted"},
+		{"pidns_init", "init of a PID namespace"},
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(words[i].name, why) == 0)
+			return words[i].words;
+	return why;
+}
+
+void view_outcome_words(const struct act_outcome *o, struct line *l)
+{
+	size_t frozen = count_items(o, ACT_RESULT_FROZEN),
+	       again = count_items(o, ACT_RESULT_THAWED);
+	size_t alive = count_items(o, ACT_RESULT_ALIVE), shown = 0;
+
+	if (frozen)
+		line_add(l, "%zu of %zu frozen", frozen, o->hit);
+	else if (again)
+		line_add(l, "%zu of %zu run again", again, o->hit);
+	else
+		line_add(l, "%zu of %zu gone", o->gone, o->hit);
+	for (size_t i = 0; i < o->items.n && shown < 3; i++) {
+		const struct act_item *item = &o->items.v[i];
+
+		if (item->result != ACT_RESULT_ALIVE)
+			continue;
+		line_add(l, "%s%d alive", shown++ ? ", " : "; ", item->id.pid);
+		if (item->why)
+			line_add(l, " (%s)", view_why_words(item->why));
+	}
+	if (alive > shown)
+		line_add(l, " and %zu more", alive - shown);
+	if (o->appeared)
+		line_add(l, " · %zu NEW SINCE", o->appeared);
+}
+
+void view_acted(struct view *v, const struct act_outcome *outcome, const struct err *unrecorded)
+{
+	struct line l;
+	char safe[320];
+
 	if (v->dialog.open) {
 		dialog_close(&v->dialog);
 		v->tagged.n = 0;
 		v->paused = false;
 	}
 	v->outcome = outcome;
-	v->acting = outcome && !outcome->done;
-	if (outcome && outcome->done)
-		view_say(v, outcome->alive ? STYLE_SURVIVOR : STYLE_GOOD,
-			 "%s: %zu of %zu gone%s · d shows before and after", outcome->title,
-			 outcome->gone, outcome->hit, outcome->alive ? ", the others live" : "");
+	v->acting = !outcome->done;
+	if (outcome->done) {
+		mark_survivors(v, outcome);
+		line_start(&l, v->o.ascii);
+		view_outcome_words(outcome, &l);
+		view_say(v, outcome->alive || outcome->appeared ? STYLE_SURVIVOR : STYLE_GOOD,
+			 "%s: %.160s · d: before and after", outcome->title, l.text);
+	}
+	if (unrecorded) {
+		text_safe(safe, sizeof(safe), unrecorded->text, strlen(unrecorded->text),
+			  v->o.ascii);
+		view_say(v, STYLE_WARNING, "%s was done, but its record is not whole: %.200s",
+			 outcome->title, safe);
+	}
 	if (v->screen == SCREEN_DIFF)
 		view_diff_page(v);
 }
 
 void view_act_failed(struct view *v, bool again, const struct err *why)
 {
-	struct dialog_host h = view_host(v);
-	struct err err = {0};
 	char safe[320];
 
 	text_safe(safe, sizeof(safe), why->text, strlen(why->text), v->o.ascii);
-	if (!again) {
+	if (again) {
+		v->dialog.drawn = false; /* no key counts until it has asked again */
+		memcpy(v->changed, safe, sizeof(safe));
+	} else {
 		dialog_close(&v->dialog);
 		view_say(v, STYLE_WARNING, "nothing was sent: %s", safe);
-	} else if (dialog_again(&v->dialog, &h, safe, &err) < 0) {
+	}
+}
+
+void view_ask_again(struct view *v)
+{
+	struct dialog_host h = view_host(v);
+	struct err err = {0};
+
+	if (!v->dialog.open || !v->changed[0])
+		return;
+	if (dialog_again(&v->dialog, &h, v->changed, &err) < 0) {
 		dialog_close(&v->dialog);
 		view_say(v, STYLE_WARNING, "nothing was sent: %s", err.text);
 	}
+	v->changed[0] = '\0';
 }

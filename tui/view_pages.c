@@ -120,7 +120,8 @@ static enum style result_words(const struct act_item *item, struct line *what, s
 		return STYLE_GOOD;
 	case ACT_RESULT_ALIVE:
 		line_add(what, "= ALIVE");
-		line_add(after, "alive%s%s", item->why ? ": " : "", item->why ? item->why : "");
+		line_add(after, "alive%s%s", item->why ? ": " : "",
+			 item->why ? view_why_words(item->why) : "");
 		if (item->error)
 			line_add(after, " (%s)", err_name(item->error));
 		return STYLE_SURVIVOR;
@@ -232,11 +233,7 @@ static void add_sum(const struct act_outcome *o, struct page *page)
 	struct line l;
 
 	line_start(&l, false);
-	line_add(&l, "%zu of %zu gone", o->gone, o->hit);
-	if (o->alive)
-		line_add(&l, " · %zu ALIVE", o->alive);
-	if (o->appeared)
-		line_add(&l, " · %zu NEW MEMBERS SINCE", o->appeared);
+	view_outcome_words(o, &l);
 	if (o->not_aimed)
 		line_add(&l, " · %zu not aimed at", o->not_aimed);
 	if (!o->done)

@@ -226,15 +226,7 @@ static enum style last_words(const struct view *v, struct line *l)
 		line_add(l, "under way, %zu to go", o->hit - o->gone);
 		return STYLE_WARNING;
 	}
-	line_add(l, "%zu of %zu gone", o->gone, o->hit);
-	for (size_t i = 0, n = 0; i < o->items.n && n < 3; i++) {
-		if (o->items.v[i].result != ACT_RESULT_ALIVE)
-			continue;
-		line_add(l, "%s%d alive%s%s", n++ ? ", " : "; ", o->items.v[i].id.pid,
-			 o->items.v[i].why ? ": " : "", o->items.v[i].why ? o->items.v[i].why : "");
-	}
-	if (o->appeared)
-		line_add(l, " · %zu NEW SINCE", o->appeared);
+	view_outcome_words(o, l);
 	line_add(l, " · d shows it");
 	return o->alive || o->appeared ? STYLE_SURVIVOR : STYLE_GOOD;
 }

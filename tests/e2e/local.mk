@@ -2,6 +2,6 @@ dist_check_SCRIPTS += %D%/trees.sh
 TESTS += %D%/trees.sh
 
 # Real terminals, by tmux; pictures.
-dist_check_SCRIPTS += %D%/render.sh %D%/tui_driver.sh
-TESTS += %D%/render.sh %D%/tui_driver.sh
+dist_check_SCRIPTS += %D%/render.sh %D%/tui_acts.sh %D%/tui_driver.sh
+TESTS += %D%/render.sh %D%/tui_acts.sh %D%/tui_driver.sh
 EXTRA_DIST += %D%/job.pl %D%/tui_lib.sh
