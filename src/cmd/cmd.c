@@ -197,6 +197,11 @@ bool cmd_is_utf8(void)
 	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }
 
+const char *cmd_dot(void)
+{
+	return cmd_is_utf8() ? " · " : " - ";
+}
+
 bool cmd_color(const struct cmd_common *common)
 {
 	const char *no = getenv("NO_COLOR");

@@ -70,6 +70,7 @@ int cmd_source_options(const struct cmd_common *common, const struct selector *t
 /* The width of stdout's terminal; 0: not a terminal, never cut. */
 int cmd_columns(void);
 bool cmd_is_utf8(void);
+const char *cmd_dot(void); /* between two facts on a line: " · ", in ASCII " - " */
 bool cmd_color(const struct cmd_common *common);
 
 /* What the answer does not cover, as "not known: ..." lines on out. */

@@ -328,6 +328,55 @@ static int carry_out(struct end *e, const char *target, int *status, struct err 
 	return 0;
 }
 
+#define LOOKS_MAX 40
+
+/* Whether all that the target names is dead: zombies of a chain, perhaps. */
+static bool run_is_dead(const struct look *look, const struct selector *target)
+{
+	const struct table *t = look->tracker.now;
+
+	for (size_t i = 0; i < t->procs.n; i++)
+		if (selector_matches(target, &t->procs.v[i]) && !process_is_dead(&t->procs.v[i]))
+			return false;
+	return true;
+}
+
+static bool churns(const struct table *t)
+{
+	if (t->coverage.vanished)
+		return true;
+	for (size_t i = 0; i < t->procs.n; i++)
+		if (process_is_dead(&t->procs.v[i]) &&
+		    t->host.boot_ns / (CLOCK_NS_PER_S / 100) < t->procs.v[i].id.start + 100)
+			return true;
+	return false;
+}
+
+/*
+ * A target may live in generations of some milliseconds (fork, exit, fork):
+ * where processes vanished while they were read it is looked for again.
+ */
+static int look_for_target(struct look *look, const struct selector *target, struct run *run,
+			   struct err *err)
+{
+	for (int tries = 0;; tries++) {
+		struct err missing = {0};
+		int r = look_again(look, err);
+
+		if (r < 0)
+			return r;
+		r = run_choose(run, target, look->tracker.now, &missing);
+		if (r == 0 && !run_is_dead(look, target))
+			return 0;
+		if (tries < LOOKS_MAX && (r == -ESRCH || r == 0) && churns(look->tracker.now)) {
+			if (!r)
+				run_clear(run);
+			continue;
+		}
+		return r < 0 ? err_set(err, -r, "%s", missing.text) : 0;
+	}
+}
+
 static int end(struct end *e, const struct selector *target, const char *text, int *status,
 	       struct err *err)
 {
@@ -339,9 +388,7 @@ static int end(struct end *e, const struct selector *target, const char *text, i
 	if (!r)
 		r = look_open(&e->look, &o, err);
 	if (!r)
-		r = look_again(&e->look, err);
-	if (!r)
-		r = run_choose(&e->run, target, e->look.tracker.now, err);
+		r = look_for_target(&e->look, target, &e->run, err);
 	if (!r)
 		r = tracker_set_run(&e->look.tracker, &e->run, err);
 	if (!r)

@@ -65,9 +65,9 @@ static void print_session(const struct list *l, const struct tree_row *row)
 		if (row->sid == 0)
 			printf(" (led outside this PID namespace)");
 		if (row->p && tty_name(row->p->tty_nr, tty))
-			printf(" · %s", tty);
+			printf("%s%s", cmd_dot(), tty);
 		if (row->p && row->p->origin_name.len) {
-			printf(" · ");
+			fputs(cmd_dot(), stdout);
 			cmd_print_safe(stdout, row->p->origin_name.data, row->p->origin_name.len,
 				       60);
 		}
@@ -75,9 +75,9 @@ static void print_session(const struct list *l, const struct tree_row *row)
 		printf("  group %d", row->pgid);
 	}
 	if (row->leader_gone)
-		printf(" · leader gone");
+		printf("%sleader gone", cmd_dot());
 	if (row->orphaned && row->sid > 0)
-		printf(" · orphaned");
+		printf("%sorphaned", cmd_dot());
 	putchar('\n');
 	(void)l;
 }
@@ -113,6 +113,7 @@ static void print_process(const struct list *l, const struct tree_row *row, bool
 	const struct table *t = l->look.tracker.now;
 	const struct process *p = row->p;
 	struct bytes command = {0};
+	bool utf8 = cmd_is_utf8();
 	char flags[7], when[9];
 	int used;
 
@@ -122,9 +123,9 @@ static void print_process(const struct list *l, const struct tree_row *row, bool
 		      p->state, when);
 	used += printf("%-8.8s ", p->detail && p->detail->user.data ? p->detail->user.data : "?");
 	for (int d = 1; d < row->depth; d++, used += 2)
-		fputs(row->bars & 1u << d ? "│ " : "  ", stdout);
+		fputs(!(row->bars & 1u << d) ? "  " : utf8 ? "│ " : "| ", stdout);
 	if (row->depth > 0) {
-		fputs(row->last ? "└ " : "├ ", stdout);
+		fputs(!utf8 ? "`-" : row->last ? "└ " : "├ ", stdout);
 		used += 2;
 	}
 	if (process_command(p, &command) < 0)

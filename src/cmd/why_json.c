@@ -71,7 +71,7 @@ static void evidence(struct jw *j, const struct tracker *k, const struct process
 static void reach(struct jw *j, const struct process *p)
 {
 	const struct detail *d = p->detail;
-	bool known = d && (d->have & DETAIL_ENVIRON) && !process_unread(p, DETAIL_ENVIRON);
+	bool known = detail_knows(d, DETAIL_ENVIRON);
 
 	jw_object(j, "reach");
 	if (!p->reach_known || p->reach_error) {
@@ -99,7 +99,7 @@ int why_json_item(struct jw *j, const struct tracker *k, const struct process *p
 	const struct process_json_options o = {
 		.host = &k->now->host, .run = k->run, .suspects = true};
 	const struct detail *d = p->detail;
-	bool status = d && (d->have & DETAIL_STATUS) && !process_unread(p, DETAIL_STATUS);
+	bool status = detail_knows(d, DETAIL_STATUS);
 	int r;
 
 	jw_object(j, NULL);

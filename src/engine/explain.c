@@ -229,7 +229,7 @@ static void say_origin(struct writer *w)
 		add_bytes(w, &p->origin_name);
 	}
 	add(w, "%s", login_words[origin_login_state(w->k->now, p)]);
-	if (d && (d->have & DETAIL_LOGIN)) {
+	if (detail_knows(d, DETAIL_LOGIN)) {
 		if (d->audit_session >= 0)
 			add(w, "%saudit session %" PRId64, dot(w), d->audit_session);
 		else if (d->audit_session == -1)

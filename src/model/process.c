@@ -93,6 +93,11 @@ bool process_copy(struct process *to, const struct process *from)
 	return true;
 }
 
+bool detail_knows(const struct detail *d, unsigned bit)
+{
+	return d && (d->have & bit) && !d->unread[__builtin_ctz(bit)];
+}
+
 int process_unread(const struct process *p, unsigned bit)
 {
 	for (unsigned i = 0; i < DETAIL_COUNT; i++)

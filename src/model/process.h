@@ -189,6 +189,9 @@ static inline bool process_is_dead(const struct process *p)
 /* Errno of a detail that could not be read, or 0. */
 int process_unread(const struct process *p, unsigned bit);
 
+/* Whether a detail was asked for and could be read.  d may be NULL. */
+bool detail_knows(const struct detail *d, unsigned bit);
+
 /* Whether signal sig is in a mask of struct detail. */
 static inline bool sigmask_has(uint64_t mask, int sig)
 {

@@ -239,7 +239,7 @@ static void write_names(struct jw *j, const char *key, const char *b64_key, cons
 
 static void write_environment(struct jw *j, const struct detail *d)
 {
-	if (!(d->have & DETAIL_ENVIRON)) {
+	if (!detail_knows(d, DETAIL_ENVIRON)) {
 		jw_null(j, "env_marks");
 		jw_null(j, "env_credentials");
 		return;
@@ -257,7 +257,7 @@ static void write_status(struct jw *j, const struct detail *d)
 			jw_int(j, NULL, d->nspid[i]);
 		jw_array_end(j);
 	}
-	if (!(d->have & DETAIL_STATUS))
+	if (!detail_knows(d, DETAIL_STATUS))
 		return;
 	jw_uint_string(j, "sig_pending", d->sig_pending);
 	jw_uint_string(j, "sig_blocked", d->sig_blocked);
@@ -268,15 +268,15 @@ static void write_status(struct jw *j, const struct detail *d)
 
 static void write_asked_for(struct jw *j, const struct detail *d)
 {
-	if (d->have & DETAIL_WCHAN)
+	if (detail_knows(d, DETAIL_WCHAN))
 		jw_bytes(j, "wchan", &d->wchan);
-	if (d->have & DETAIL_NS) {
+	if (detail_knows(d, DETAIL_NS)) {
 		jw_object(j, "namespaces");
 		for (int i = 0; i < NS_COUNT; i++)
 			write_inode(j, ns_name(i), d->ns[i]);
 		jw_object_end(j);
 	}
-	if (d->have & DETAIL_STDIO) {
+	if (detail_knows(d, DETAIL_STDIO)) {
 		jw_object(j, "stdio");
 		jw_bytes(j, "stdin", &d->stdio[0]);
 		jw_bytes(j, "stdout", &d->stdio[1]);

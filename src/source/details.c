@@ -514,6 +514,17 @@ int details_check_identity(struct details_reader *r, struct identity id)
 	return start == id.start ? 0 : -ESRCH;
 }
 
+/*
+ * ESRCH of one file is not the process's end: a dead leader whose threads live
+ * on has no environment and no executable of its own any more.
+ */
+static bool still_there(int dir)
+{
+	char c[2];
+
+	return file_read_at(dir, "stat", c, sizeof(c)) > 0;
+}
+
 static bool is_avoided(const struct details_reader *r, pid_t pid)
 {
 	for (size_t i = 0; i < r->options->n_avoid; i++)
@@ -540,7 +551,7 @@ static void note_all_unread(struct detail *d, unsigned bits, int r)
 			d->have |= (bit);                                                  \
 			if (rc_ == -ENOMEM)                                                \
 				goto nomem;                                                \
-			if (rc_ == -ESRCH)                                                 \
+			if (rc_ == -ESRCH && !still_there(dir))                            \
 				goto gone;                                                 \
 			note_unread(d, bit, rc_);                                          \
 		}                                                                          \
