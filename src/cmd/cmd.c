@@ -256,7 +256,10 @@ void cmd_print_coverage(FILE *out, const struct table *t)
 
 int cmd_finish(int status)
 {
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return status;
-	return cmd_troublef("stdout: %s", strerror(errno));
+	if (fflush(stdout) != 0)
+		return cmd_troublef("stdout: %s", strerror(errno));
+	/* an error before this: whoever met it has said so, or its errno is lost */
+	if (ferror(stdout) && status == STATUS_OK)
+		return cmd_troublef("stdout: not all of it could be written");
+	return status;
 }

@@ -115,7 +115,7 @@ static size_t keep_ends(char *buf, size_t len, size_t keep)
 	size_t head = keep / 2, tail = keep - head;
 	size_t from;
 
-	if (!keep || len <= keep)
+	if (!keep || len <= keep + sizeof(gap) + 1) /* the gap would save nothing */
 		return len;
 	from = len - tail;
 	buf[head++] = '\0';
@@ -140,11 +140,11 @@ static int read_cmdline(struct details_reader *r, int dir, struct detail *d)
 	if (mask_args(r->buf, (size_t)n, &d->cmdline, NULL) < 0)
 		return -ENOMEM;
 	d->cmdline_total = d->cmdline.len; /* what is masked is not thereby cut */
-	if (r->options->cmdline_keep && d->cmdline.len > r->options->cmdline_keep + 16) {
+	len = keep_ends(d->cmdline.data, d->cmdline.len, r->options->cmdline_keep);
+	if (len < d->cmdline.len) {
 		char *shorter;
 
-		d->cmdline.len =
-			keep_ends(d->cmdline.data, d->cmdline.len, r->options->cmdline_keep);
+		d->cmdline.len = len;
 		d->cmdline.data[d->cmdline.len] = '\0';
 		shorter = realloc(d->cmdline.data, d->cmdline.len + 1);
 		if (shorter)
@@ -435,7 +435,7 @@ static int read_stdio(struct details_reader *r, int dir, struct process *p, stru
 	bool open_tty = false, closed = false;
 
 	for (int i = 0; i < 3; i++) {
-		char name[8];
+		char name[16];
 		ssize_t n;
 
 		snprintf(name, sizeof(name), "fd/%d", i);
@@ -462,14 +462,16 @@ static int read_stdio(struct details_reader *r, int dir, struct process *p, stru
  * A dead leader's process lives while other threads do: the state is that of the
  * first living thread (proc(5), /proc/PID/task).
  */
-static void correct_state(struct details_reader *r, int dir, struct process *p)
+void details_correct_state(struct details_reader *r, struct process *p)
 {
 	DIR *tasks = NULL;
+	char path[32];
 	int fd;
 
 	if (p->state != 'Z' || p->threads < 2)
 		return;
-	fd = openat(dir, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "%d/task", p->id.pid);
+	fd = openat(r->proc_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0)
 		tasks = fdopendir(fd);
 	if (!tasks) {
@@ -571,7 +573,6 @@ int details_read(struct details_reader *r, struct process *p, const char *comm, 
 	dir = openat(r->proc_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		goto gone;
-	correct_state(r, dir, p);
 	/* kernel threads and the dead have none of these: empty, and known to be */
 	if (process_is_kthread(p) || process_is_dead(p)) {
 		unsigned none =

@@ -35,10 +35,12 @@ void details_close(struct details_reader *r);
  * Reads `bits` of p into a new p->detail (an old one is released).  comm: what
  * libproc2 said, or NULL.  What could not be read is in detail.unread.
  * Returns 0; -ESRCH where the process has ended (then detail stays NULL);
- * -ENOMEM.  Also corrects p->state for a dead leader whose threads live on,
- * and sets p->tty_closed where DETAIL_STDIO was asked for.
+ * -ENOMEM.  Sets p->tty_closed where DETAIL_STDIO was asked for.
  */
 int details_read(struct details_reader *r, struct process *p, const char *comm, unsigned bits);
+
+/* A process is not dead while one of its threads lives: its state becomes that thread's. */
+void details_correct_state(struct details_reader *r, struct process *p);
 
 /* Reads p's stat anew and returns -ESRCH unless it is still that process. */
 int details_check_identity(struct details_reader *r, struct identity id);

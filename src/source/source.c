@@ -142,12 +142,12 @@ static int add_process(void *ctx, struct process *p, const char *comm, struct er
 		.start_stack = p->start_stack,
 		.comm_hash = hash_comm(comm),
 	};
-	bool dead_leader = p->state == 'Z' && p->threads > 1;
 	/* the dead have no stack any more: that is no exec */
 	bool same = old && identity_same(old->id, p->id) && old->comm_hash == now.comm_hash &&
-		    (old->start_stack == now.start_stack || process_is_dead(p));
+		    (old->start_stack == now.start_stack || p->state == 'Z');
 
-	if (same && !dead_leader) {
+	details_correct_state(&s->details, p);
+	if (same) {
 		now.have = old->have;
 		p->tty_closed = old->tty_closed;
 	} else if (s->options.details) {
@@ -300,7 +300,10 @@ struct each {
 static int stream_process(void *ctx, struct process *p, const char *comm, struct err *err)
 {
 	struct each *e = ctx;
-	int r = details_read(&e->s->details, p, comm, e->s->options.details);
+	int r;
+
+	details_correct_state(&e->s->details, p);
+	r = details_read(&e->s->details, p, comm, e->s->options.details);
 
 	if (r == -ESRCH) {
 		e->coverage->vanished++;

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # timeout: 600
 """What public reports of leftovers describe, on real processes: seen, explained, ended."""
 import os
@@ -151,7 +151,7 @@ def an_orphan_below_a_subreaper_is_watched_becoming_one_not_guessed():
 def only_the_marked_one_of_two_equal_daemons_belongs_to_the_run():
     with Made("daemon") as service, Made("daemon", mark=("CASE_RUN", "e2e-16")) as left:
         members = listed("env:CASE_RUN=e2e-16")
-        assert set(members) == {left["daemon"], left.process.pid}
+        assert left["daemon"] in members and service["daemon"] not in members
         end("env:CASE_RUN=e2e-16")
         assert alive(service["daemon"]) and not alive(left["daemon"])
 
@@ -203,15 +203,14 @@ for i in range(40):
     d = tempfile.mkdtemp()
     p = os.fork()
     if not p:
+        os.chdir(d)
         os.setsid()
         q = os.fork()
         if q:
             os.write(1, b"%%d\\n" %% q); os._exit(0)
-        os.chdir(d)
         signal.alarm(%d)
         os.execvp("sleep", ["look-alike-daemon", "60"])
     os.waitpid(p, 0)
-    time.sleep(0.01)
     if i %% 2: os.rmdir(d)
 print("READY", flush=True)
 time.sleep(60)
@@ -407,13 +406,12 @@ def where_proc_hides_processes_nobody_is_called_an_orphan():
     as_root()
     script = f"""
 mount -t proc -o hidepid=2 proc /proc || exit 77
-setpriv --reuid {NOBODY} --regid {NOBODY} --clear-groups sh -c 'timeout {LIFE} sleep 60 & exec {STRAY} list --suspects'
+setpriv --reuid {NOBODY} --regid {NOBODY} --clear-groups sh -c 'timeout {LIFE} sleep 60 >/dev/null 2>&1 & {STRAY} list --suspects; s=$?; kill $!; exit $s'
 """
     done = subprocess.run(["unshare", "--mount", "sh", "-c", script], capture_output=True, text=True,
                           timeout=LIFE)
     if done.returncode == 77:
         raise Skip("no proc to mount")
-    subprocess.run(["pkill", "-u", str(NOBODY), "-f", "^timeout 60 sleep 60"], check=False)
     assert done.returncode == 0, done.stderr
     assert "no suspects" in done.stdout and "hidepid" in done.stdout, done.stdout
 
@@ -469,7 +467,7 @@ print(p.pid); print("READY", flush=True)
         made.process.wait(10)
         p = why(made.pids[0])["process"]
         assert p["tty"] is None and p["sid"] == p["pid"]
-        assert all(x.startswith("socket:") for x in p["stdio"]), p["stdio"]
+        assert all(x.startswith("socket:") for x in p["stdio"].values()), p["stdio"]
 
 
 def an_established_connection_is_told_with_its_remote_end():

@@ -1,5 +1,6 @@
-dist_check_SCRIPTS += %D%/trees.sh
-TESTS += %D%/trees.sh
+dist_check_SCRIPTS += %D%/cases.py %D%/cases_user.sh %D%/trees.sh
+TESTS += %D%/cases.py %D%/cases_user.sh %D%/trees.sh
+EXTRA_DIST += %D%/e2e.py
 
 # Real terminals, by tmux; pictures.
 dist_check_SCRIPTS += %D%/render.sh %D%/tui_acts.sh %D%/tui_driver.sh
