@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define ACT_LOOKS_MAX 40
+
 struct act {
 	struct act_options options;
 	struct look look; /* its own scans, folded onto a copy of the caller's table */
@@ -130,13 +132,20 @@ static bool in_plan(const struct plan *plan, struct identity id)
  */
 static int check_again(struct act *a, const struct plan *plan, struct plan *fresh, struct err *err)
 {
-	int r = look_again(&a->look, err);
+	int r;
 
-	if (!r)
-		r = plan_make(a->look.tracker.now, a->has_run ? &a->run : NULL, &a->aim, fresh,
-			      err);
-	if (r < 0)
-		return r;
+	/* in a chain of forks a look may fall between two generations */
+	for (int looks = 0; looks < ACT_LOOKS_MAX; looks++) {
+		plan_clear(fresh);
+		r = look_again(&a->look, err);
+		if (!r)
+			r = plan_make(a->look.tracker.now, a->has_run ? &a->run : NULL, &a->aim,
+				      fresh, err);
+		if (r < 0)
+			return r;
+		if (fresh->hit.n || !fresh->dead.n)
+			break;
+	}
 	if (fresh->refused[0])
 		return err_set(err, fresh->hit.n ? EAGAIN : ESRCH, "%s", fresh->refused);
 	for (size_t i = 0; i < fresh->hit.n; i++)

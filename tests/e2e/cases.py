@@ -177,9 +177,8 @@ def ssh_agents_are_seen_though_their_environment_is_closed():
 def a_scrubbed_session_is_not_called_a_suspect_without_a_reason():
     code = """
 import subprocess
-p = subprocess.run(["env", "-i", "/usr/bin/setsid", "-f", "/bin/sleep", "60"])
-pid = int(subprocess.run(["pgrep", "-n", "-x", "sleep"], capture_output=True, text=True).stdout)
-print(pid); print("READY", flush=True)
+p = subprocess.run(["env", "-i", "/usr/bin/setsid", "-f", "/bin/sh", "-c", "echo $$; exec /bin/sleep 60 >/dev/null"], capture_output=True, text=True)
+print(p.stdout.strip()); print("READY", flush=True)
 """
     with Code(code) as made:
         pid = made.pids[0]
