@@ -352,6 +352,24 @@ static bool churns(const struct table *t)
 	return false;
 }
 
+/* Something may have that number all the same: the dead and the kernel's own are no targets. */
+static int say_why_none(const struct table *t, const struct selector *target,
+			const struct err *missing, struct err *err)
+{
+	for (size_t i = 0; i < t->procs.n; i++) {
+		const struct process *p = &t->procs.v[i];
+
+		if (!selector_matches(target, p))
+			continue;
+		if (process_is_kthread(p))
+			return err_set(err, EPERM, "%d is a kernel thread: refused", p->id.pid);
+		if (process_is_dead(p))
+			return err_set(err, ESRCH, "%d is dead already: its parent %d must reap it",
+				       p->id.pid, p->ppid);
+	}
+	return err_set(err, missing->code, "%s", missing->text);
+}
+
 /*
  * A target may live in generations of some milliseconds (fork, exit, fork):
  * where processes vanished while they were read it is looked for again.
@@ -373,7 +391,7 @@ static int look_for_target(struct look *look, const struct selector *target, str
 				run_clear(run);
 			continue;
 		}
-		return r < 0 ? err_set(err, -r, "%s", missing.text) : 0;
+		return r < 0 ? say_why_none(look->tracker.now, target, &missing, err) : 0;
 	}
 }
 
