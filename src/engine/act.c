@@ -80,6 +80,8 @@ static int copy_aim(struct act *a, const struct plan *plan, struct err *err)
 		.added = a->added,
 		.possible = plan->possible,
 		.number = plan->scope == SCOPE_PROCESS ? 0 : plan->number,
+		.holder_known = true,
+		.holder = plan->holder,
 	};
 	for (size_t i = 0; i < plan->hit.n; i++) {
 		a->ids[a->aim.n_ids++] = plan->hit.v[i].id;

@@ -37,12 +37,18 @@ const char *plan_useless(const struct process *p, int sig)
 		return "already dead: its parent must reap it";
 	if (sig == SIGKILL)
 		return p->state == 'D' ? "in uninterruptible sleep: KILL waits" : NULL;
+	if (p->state == 't')
+		return "traced: its tracer decides";
+	if (sig == SIGCONT) /* continues whether or not it is ignored or blocked: signal(7) */
+		return NULL;
+	if (sig == SIGSTOP)
+		return p->state == 'T'   ? "stopped already"
+		       : p->state == 'D' ? "in uninterruptible sleep: STOP waits"
+					 : NULL;
 	if (d && sigmask_has(d->sig_ignored, sig))
 		return sig == SIGTERM ? "ignores TERM" : "ignores this signal";
 	if (p->state == 'T')
 		return "stopped: the signal waits for CONT";
-	if (p->state == 't')
-		return "traced: its tracer decides";
 	if (p->state == 'D')
 		return "in uninterruptible sleep: the signal waits";
 	if (d && sigmask_has(d->sig_blocked, sig))
@@ -58,6 +64,7 @@ struct planner {
 	const struct run *run;
 	const struct aim *aim;
 	struct plan *out;
+	bool *own; /* by index: stray and its ancestors */
 };
 
 static bool listed(const struct identity *ids, size_t n, struct identity id)
@@ -68,15 +75,23 @@ static bool listed(const struct identity *ids, size_t n, struct identity id)
 	return false;
 }
 
-static bool member(const struct planner *pl, const struct process *p)
+static bool is_own(const struct planner *pl, const struct process *p)
+{
+	return pl->own[p - pl->t->procs.v];
+}
+
+/* Whether p is meant where members are. */
+static bool meant(const struct planner *pl, const struct process *p)
 {
 	return pl->run ? run_is_member(p) || (pl->aim->possible && p->evidence) : true;
 }
 
-/* What the operator named to make the run of, whether it may be a member or not. */
-static bool named(const struct planner *pl, const struct process *p)
+/* What the operator named to make the run of, and what may never be a member: a reason
+ * to refuse.  Anything else that he named is a member, or has the number of one. */
+static bool named_in_vain(const struct planner *pl, const struct process *p)
 {
-	return pl->run && selector_matches(&pl->run->chosen, p);
+	return selector_matches(&pl->run->chosen, p) &&
+	       (is_own(pl, p) || p->id.pid == 1 || process_is_kthread(p));
 }
 
 /* Whether p is in the unit that is aimed at. */
@@ -90,11 +105,11 @@ static bool in_unit(const struct planner *pl, const struct process *p)
 	case SCOPE_MEMBERS:
 		if (pl->out->number)
 			return p->pgid == pl->out->number;
-		return pl->run && (member(pl, p) || named(pl, p));
+		return pl->run && (meant(pl, p) || named_in_vain(pl, p));
 	case SCOPE_SESSION:
 		return p->sid == pl->out->number;
 	case SCOPE_RUN:
-		return pl->run && (member(pl, p) || named(pl, p));
+		return pl->run && (meant(pl, p) || named_in_vain(pl, p));
 	}
 	return false;
 }
@@ -104,18 +119,19 @@ static bool in_unit(const struct planner *pl, const struct process *p)
 static int place(struct planner *pl, const struct process *p)
 {
 	struct plan *out = pl->out;
-	struct plan_item item = {p->id, member(pl, p), plan_useless(p, pl->aim->signal)};
+	struct plan_item item = {p->id, !pl->run || run_is_member(p),
+				 plan_useless(p, pl->aim->signal)};
 
 	if (!in_unit(pl, p)) {
 		if (pl->run && run_is_member(p) && !process_is_dead(p))
 			return ADD(out->not_hit, item);
 		return 0;
 	}
-	if (run_is_own(pl->t, p))
+	if (is_own(pl, p))
 		return ADD(out->own, item);
 	if (process_is_dead(p))
 		return ADD(out->dead, item);
-	if (pl->aim->scope == SCOPE_MEMBERS && !item.member &&
+	if (pl->aim->scope == SCOPE_MEMBERS && !meant(pl, p) &&
 	    !listed(pl->aim->added, pl->aim->n_added, p->id))
 		return ADD(out->strangers, item);
 	return ADD(out->hit, item);
@@ -153,9 +169,11 @@ static void check_refusals(struct planner *pl)
 	}
 	if (out->own.n && out->scope != SCOPE_MEMBERS) {
 		struct identity own = out->own.v[0].id;
-		bool self = identity_same(own, pl->t->host.self);
 
-		refuse(out, own.pid, self ? "is stray itself" : "is an ancestor of stray: yours");
+		refuse(out, own.pid,
+		       own.pid == 1                           ? "is init"
+		       : identity_same(own, pl->t->host.self) ? "is stray itself"
+							      : "is an ancestor of stray: yours");
 	}
 	if (!out->hit.n && !out->refused[0])
 		snprintf(out->refused, sizeof(out->refused), "%s",
@@ -165,8 +183,28 @@ static void check_refusals(struct planner *pl)
 
 static bool is_service(const struct process *p)
 {
-	return p->origin == ORIGIN_SERVICE || p->origin == ORIGIN_CONTAINER ||
-	       p->origin == ORIGIN_INIT || p->origin == ORIGIN_USER_MANAGER;
+	static const char suffix[] = ".service";
+	const struct bytes *name = &p->origin_name;
+	size_t n = strlen(suffix);
+
+	switch ((enum origin_kind)p->origin) {
+	case ORIGIN_SERVICE:
+	case ORIGIN_CONTAINER:
+	case ORIGIN_INIT:
+	case ORIGIN_USER_MANAGER:
+		return true;
+	case ORIGIN_CRON:
+	case ORIGIN_USER_UNIT:
+		return name->len >= n && memcmp(name->data + name->len - n, suffix, n) == 0;
+	default:
+		return false;
+	}
+}
+
+/* The effective uid.  /proc/PID belongs to root where a process is not dumpable: proc(5). */
+static uid_t user_of(const struct process *p)
+{
+	return p->detail && p->detail->euid != (uid_t)-1 ? p->detail->euid : p->owner;
 }
 
 /* Enter alone suffices where all are members; without a run where they are one
@@ -181,13 +219,14 @@ static void check_confirmation(struct planner *pl)
 
 		if (!out->hit.v[i].member) {
 			out->confirm = true;
-			snprintf(out->confirm_why, sizeof(out->confirm_why),
-				 "%d is no member of %s", p->id.pid, pl->run->id);
+			snprintf(out->confirm_why, sizeof(out->confirm_why), "%d is %s of %s",
+				 p->id.pid, p->evidence ? "a possible member only" : "no member",
+				 pl->run->id);
 		} else if (!pl->run && is_service(p)) {
 			out->confirm = true;
 			snprintf(out->confirm_why, sizeof(out->confirm_why),
 				 "%d belongs to a service or container", p->id.pid);
-		} else if (!pl->run && p->owner != first->owner) {
+		} else if (!pl->run && user_of(p) != user_of(first)) {
 			out->confirm = true;
 			snprintf(out->confirm_why, sizeof(out->confirm_why),
 				 "they belong to more than one user");
@@ -197,33 +236,67 @@ static void check_confirmation(struct planner *pl)
 		out->confirm = true;
 }
 
+/* Who has the number of the unit as PID; pid 0: nobody. */
+static struct identity holder(const struct planner *pl)
+{
+	const struct process *p = pl->out->number > 0 ? table_pid(pl->t, pl->out->number) : NULL;
+
+	return p ? p->id : (struct identity){0};
+}
+
+static void find_number(struct planner *pl, const struct process *first)
+{
+	struct plan *out = pl->out;
+
+	out->number = pl->aim->number;
+	if (out->number || !first)
+		return;
+	if (out->scope == SCOPE_GROUP || out->scope == SCOPE_MEMBERS)
+		out->number = first->pgid;
+	else if (out->scope == SCOPE_SESSION)
+		out->number = first->sid;
+	else if (out->scope == SCOPE_PROCESS && pl->aim->n_ids == 1)
+		out->number = first->id.pid;
+}
+
+/* Says why not before anything is placed. */
+static bool is_over(struct planner *pl, const struct process *first)
+{
+	const struct aim *aim = pl->aim;
+	const char *why = NULL;
+
+	/* The kernel gives nobody the number of a living group as PID. */
+	if (aim->number && aim->holder_known && !identity_same(pl->out->holder, aim->holder) &&
+	    identity_known(pl->out->holder))
+		why = "it has ended, its number is another's now";
+	else if (!first && !aim->number && !pl->run && aim->scope != SCOPE_PROCESS)
+		why = "it has ended: nothing to signal";
+	if (why)
+		snprintf(pl->out->refused, sizeof(pl->out->refused), "%s", why);
+	return why != NULL;
+}
+
 int plan_make(const struct table *t, const struct run *run, const struct aim *aim, struct plan *out,
 	      struct err *err)
 {
-	struct planner pl = {t, run, aim, out};
+	struct planner pl = {t, run, aim, out, run_own(t)};
 	const struct process *first = aim->n_ids ? table_find(t, aim->ids[0]) : NULL;
+	int r = pl.own ? 0 : -ENOMEM;
 
 	memset(out, 0, sizeof(*out));
 	out->scope = aim->scope;
 	out->signal = aim->signal;
 	out->possible = aim->possible;
-	out->number = aim->number;
-	if (!first && !aim->number && !run && aim->scope != SCOPE_PROCESS) {
-		snprintf(out->refused, sizeof(out->refused), "it has ended: nothing to signal");
-		return 0;
+	find_number(&pl, first);
+	out->holder = holder(&pl);
+	if (!r && !is_over(&pl, first)) {
+		for (size_t i = 0; !r && i < t->procs.n; i++)
+			r = place(&pl, &t->procs.v[i]);
+		check_refusals(&pl);
+		check_confirmation(&pl);
 	}
-	if (!out->number && first && (aim->scope == SCOPE_GROUP || aim->scope == SCOPE_MEMBERS))
-		out->number = first->pgid;
-	else if (!out->number && first && aim->scope == SCOPE_SESSION)
-		out->number = first->sid;
-	else if (first && aim->scope == SCOPE_PROCESS && aim->n_ids == 1)
-		out->number = first->id.pid;
-	for (size_t i = 0; i < t->procs.n; i++)
-		if (place(&pl, &t->procs.v[i]) < 0) {
-			plan_clear(out);
-			return err_nomem(err);
-		}
-	check_refusals(&pl);
-	check_confirmation(&pl);
-	return 0;
+	free(pl.own);
+	if (r < 0)
+		plan_clear(out);
+	return r < 0 ? err_nomem(err) : 0;
 }

@@ -25,15 +25,16 @@ const char *scope_name(enum scope s); /* "process", "group", "session", "run", "
 
 struct plan_item {
 	struct identity id;
-	bool member;         /* certain or likely, or no run is in view */
+	bool member;         /* certain or likely (a possible one is none), or no run is in view */
 	const char *useless; /* why the signal will not end it, or NULL; a literal */
 };
 
 struct plan {
 	enum scope scope;
 	int signal;
-	pid_t number;  /* PGID or SID; the PID of SCOPE_PROCESS with one target; 0 else */
-	bool possible; /* possible members were asked for too */
+	pid_t number;           /* PGID or SID; the PID of SCOPE_PROCESS with one target; 0 else */
+	bool possible;          /* possible members were asked for too */
+	struct identity holder; /* who has that number as PID; pid 0: nobody */
 	struct {
 		struct plan_item *v;
 		size_t n, cap;
@@ -55,8 +56,10 @@ struct aim {
 	size_t n_ids;
 	const struct identity *added; /* strangers that the operator added */
 	size_t n_added;
-	bool possible; /* possible members too (--include-possible) */
-	pid_t number;  /* PGID or SID; 0: that of ids[0] */
+	bool possible;          /* possible members too (--include-possible) */
+	pid_t number;           /* PGID or SID; 0: that of ids[0] */
+	bool holder_known;      /* number was planned for before, when it was ... */
+	struct identity holder; /* ... this one's: where it is another's now all is refused */
 };
 
 /* -ENOMEM, else 0; what may not be sent is plan.refused, no error. */
