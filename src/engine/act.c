@@ -1,10 +1,7 @@
-#include "engine/act.h"
+#include "engine/act_state.h"
 
 #include "base/clock.h"
-#include "contain/ladder.h"
 #include "contain/stop.h"
-#include "engine/act_record.h"
-#include "engine/look.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,19 +11,6 @@
 #include <string.h>
 
 #define ACT_LOOKS_MAX 40
-
-struct act {
-	struct act_options options;
-	struct look look; /* its own scans, folded onto a copy of the caller's table */
-	struct run run;   /* its own copy, where there is one */
-	bool has_run;
-	struct aim aim; /* what members are found by; ids and added are owned */
-	struct identity *ids, *added;
-	struct ladder *ladder;    /* NULL for freeze and thaw */
-	struct target_set frozen; /* of freeze and thaw */
-	struct act_outcome outcome;
-	struct act_record *record; /* NULL: unrecorded */
-};
 
 void act_free(struct act *a)
 {
@@ -108,7 +92,7 @@ static int find_members(void *ctx, struct identity_list *out, struct err *err)
 	return r;
 }
 
-static int before_signal(void *ctx, int sig, const struct identity *to, size_t n, struct err *err)
+int act_before_signal(void *ctx, int sig, const struct identity *to, size_t n, struct err *err)
 {
 	struct act *a = ctx;
 
@@ -157,7 +141,7 @@ static int check_again(struct act *a, const struct plan *plan, struct plan *fres
 	return 0;
 }
 
-static bool ends_by_default(int sig)
+bool act_ends_by_default(int sig)
 {
 	static const int harmless[] = {SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU,
 				       SIGCONT, SIGCHLD, SIGURG,  SIGWINCH};
@@ -186,7 +170,7 @@ static struct ladder_plan ladder_for(const struct act *a, const struct plan *pla
 		l.stop_first = plan->scope != SCOPE_PROCESS;
 	} else if (plan->signal == SIGKILL) {
 		l.grace_ns = ACT_KILL_WAIT_NS;
-	} else if (!ends_by_default(plan->signal)) {
+	} else if (!act_ends_by_default(plan->signal)) {
 		l.grace_ns = 0;
 	}
 	return l;
@@ -209,26 +193,6 @@ static void set_title(struct act *a, const struct plan *plan)
 		snprintf(unit, sizeof(unit), "%zu processes", plan->hit.n);
 	snprintf(a->outcome.title, sizeof(a->outcome.title), "%s%s to %s", verbs[a->options.kind],
 		 sig ? sig : "signal", unit);
-}
-
-/* STOP until no new one appears, or CONT to each: over before the next step. */
-static int freeze_or_thaw(struct act *a, const struct plan *plan, const struct act_hooks *hooks,
-			  struct err *err)
-{
-	bool freeze = a->options.kind == ACT_FREEZE;
-	int r = 0;
-
-	for (size_t i = 0; !r && i < plan->hit.n; i++)
-		r = target_add(&a->frozen, plan->hit.v[i].id, NULL, err);
-	if (!r && freeze) {
-		r = stop_all(&a->frozen, hooks, clock_boot_ns() + ACT_FREEZE_NS, err);
-		return r == -ETIME ? 0 : r; /* what was found is stopped; the rest is seen alive */
-	}
-	if (!r)
-		r = before_signal(a, SIGCONT, a->ids, a->aim.n_ids, err);
-	if (!r)
-		signal_each(&a->frozen, SIGCONT);
-	return r;
 }
 
 /* The first signal; with freeze_first it finds all of them stopped, and they go on when it
@@ -259,13 +223,13 @@ static int start_ladder(struct act *a, const struct plan *plan, struct err *err)
 	struct ladder_plan l = ladder_for(a, plan);
 	struct act_hooks hooks = {
 		.ctx = a,
-		.before_signal = before_signal,
+		.before_signal = act_before_signal,
 		.members = find_members,
 	};
 	int r;
 
 	if (a->options.kind == ACT_FREEZE || a->options.kind == ACT_THAW)
-		return freeze_or_thaw(a, plan, &hooks, err);
+		return act_freeze_or_thaw(a, plan, &hooks, err);
 	a->ladder = ladder_new(&l, &hooks);
 	if (!a->ladder)
 		return err_nomem(err);
@@ -356,190 +320,22 @@ const struct act_outcome *act_outcome(const struct act *a)
 	return &a->outcome;
 }
 
-/* Why something is alive after the signals: the names of 3-formats.md. */
-static const char *why_alive(const struct process *p, const struct ladder_outcome *o)
-{
-	const struct detail *d = p ? p->detail : NULL;
-
-	if (o->first == TARGET_DENIED || o->killed == TARGET_DENIED)
-		return "not_permitted";
-	if (!p)
-		return NULL;
-	if (p->state == 'D')
-		return "uninterruptible";
-	if (p->state == 't')
-		return "traced";
-	if (p->state == 'T')
-		return "stopped";
-	if (d && d->n_nspid > 1 && d->nspid[d->n_nspid - 1] == 1)
-		return "pidns_init";
-	if (d && o->last_signal && sigmask_has(d->sig_ignored, o->last_signal))
-		return "ignores_term";
-	return NULL;
-}
-
-static int add_item(struct act *a, const struct process *p, struct act_item *item)
-{
-	if (p && process_command(p, &item->command) < 0)
-		return -ENOMEM;
-	if (!VEC_PUSH(&a->outcome.items, *item)) {
-		bytes_free(&item->command);
-		return -ENOMEM;
-	}
-	return 0;
-}
-
-static int add_outcome(struct act *a, const struct ladder_outcome *o)
-{
-	const struct process *now = table_find(a->look.tracker.now, o->id);
-	const struct process *was = table_find(a->outcome.before, o->id);
-	struct act_item item = {
-		.id = o->id,
-		.result = o->gone ? ACT_RESULT_GONE : ACT_RESULT_ALIVE,
-		.died_of = o->death.known && o->death.signalled ? o->death.code : 0,
-		.last_signal = o->last_signal,
-		.after_ns = ladder_after_ns(o),
-		.error = o->error,
-	};
-
-	if (!o->gone)
-		item.why = why_alive(now ? now : was, o);
-	a->outcome.hit++;
-	a->outcome.gone += o->gone;
-	a->outcome.alive += !o->gone;
-	return add_item(a, was ? was : now, &item);
-}
-
-/* One that was to stop or go on: what it is doing now. */
-static int add_frozen(struct act *a, const struct target *t)
-{
-	const struct process *now = table_find(a->look.tracker.now, t->id);
-	const struct process *was = table_find(a->outcome.before, t->id);
-	struct act_item item = {
-		.id = t->id,
-		.result = ACT_RESULT_GONE,
-		.last_signal = t->result == TARGET_SENT ? a->aim.signal : 0,
-		.error = t->error,
-	};
-	bool stopped = now && (now->state == 'T' || now->state == 't');
-
-	if (now && !process_is_dead(now))
-		item.result = !stopped                        ? ACT_RESULT_THAWED
-			      : a->options.kind == ACT_FREEZE ? ACT_RESULT_FROZEN
-							      : ACT_RESULT_ALIVE;
-	if (item.result == ACT_RESULT_THAWED && a->options.kind == ACT_FREEZE)
-		item.result = ACT_RESULT_ALIVE;
-	if (item.result == ACT_RESULT_ALIVE && t->result == TARGET_DENIED)
-		item.why = "not_permitted";
-	a->outcome.hit++;
-	a->outcome.gone += item.result == ACT_RESULT_GONE;
-	a->outcome.alive += item.result != ACT_RESULT_GONE;
-	return add_item(a, was ? was : now, &item);
-}
-
-static bool is_item(const struct act *a, struct identity id)
-{
-	for (size_t i = 0; i < a->outcome.items.n; i++)
-		if (identity_same(a->outcome.items.v[i].id, id))
-			return true;
-	return false;
-}
-
-/* Members that nobody aimed at, and those that were not there before. */
-static int add_others(struct act *a)
-{
-	const struct table *now = a->look.tracker.now;
-
-	for (size_t i = 0; a->has_run && i < now->procs.n; i++) {
-		const struct process *p = &now->procs.v[i];
-		struct act_item item = {.id = p->id};
-
-		if (!run_is_member(p) || process_is_dead(p) || is_item(a, p->id))
-			continue;
-		if (table_find(a->outcome.before, p->id)) {
-			item.result = ACT_RESULT_NOT_AIMED;
-			a->outcome.not_aimed++;
-		} else {
-			item.result = ACT_RESULT_APPEARED;
-			a->outcome.appeared++;
-		}
-		if (add_item(a, p, &item) < 0)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-static int fill_outcome(struct act *a, bool last)
-{
-	size_t n = 0;
-	const struct ladder_outcome *o = a->ladder ? ladder_outcomes(a->ladder, &n) : NULL;
-
-	for (size_t i = 0; i < a->outcome.items.n; i++)
-		bytes_free(&a->outcome.items.v[i].command);
-	a->outcome.items.n = 0;
-	a->outcome.hit = a->outcome.gone = a->outcome.alive = 0;
-	a->outcome.appeared = a->outcome.not_aimed = 0;
-	for (size_t i = 0; i < n; i++)
-		if (add_outcome(a, &o[i]) < 0)
-			return -ENOMEM;
-	for (size_t i = 0; i < a->frozen.n; i++)
-		if (add_frozen(a, &a->frozen.v[i]) < 0)
-			return -ENOMEM;
-	return last ? add_others(a) : 0;
-}
-
-/* What the act's own lean scans did not read, of those that the record shows. */
-static void complete_details(struct act *a)
-{
-	struct table *now = a->look.tracker.now;
-
-	for (size_t i = 0; i < now->procs.n; i++) {
-		struct process *p = &now->procs.v[i];
-		struct detail *d;
-		bool shown = p->evidence || is_item(a, p->id);
-
-		if (!shown || (p->detail && (p->detail->have & DETAIL_BASIC) == DETAIL_BASIC &&
-			       !is_item(a, p->id)))
-			continue;
-		if (source_detail(a->look.source, p->id, DETAIL_BASIC, &d, NULL) < 0)
-			continue;
-		detail_unref(p->detail);
-		p->detail = d;
-	}
-}
-
-/* Members and those that were hit; the rest of the host is counted. */
-static int compare(struct act *a, struct err *err)
-{
-	struct identity *shown = calloc(a->outcome.items.n + 1, sizeof(*shown));
-	struct diff_options o = {.members = shown, .n_members = a->outcome.items.n};
-	int r;
-
-	if (!shown)
-		return err_nomem(err);
-	for (size_t i = 0; i < a->outcome.items.n; i++)
-		shown[i] = a->outcome.items.v[i].id;
-	r = diff_tables(a->outcome.before, a->outcome.after, &o, a->outcome.diff, err);
-	free(shown);
-	return r;
-}
-
 static int finish(struct act *a, struct err *err)
 {
 	int r = look_again(&a->look, err);
 
-	if (!r && fill_outcome(a, false) < 0)
+	if (!r && act_fill_outcome(a, false) < 0)
 		r = err_nomem(err);
 	if (!r) {
-		complete_details(a);
-		if (fill_outcome(a, true) < 0)
+		act_complete_details(a);
+		if (act_fill_outcome(a, true) < 0)
 			r = err_nomem(err);
 	}
 	for (size_t i = 0; !r && i < a->outcome.items.n; i++) {
 		const struct act_item *item = &a->outcome.items.v[i];
 		struct process *p = table_find(a->look.tracker.now, item->id);
 
-		if (p && item->result == ACT_RESULT_ALIVE && ends_by_default(item->last_signal))
+		if (p && item->result == ACT_RESULT_ALIVE && act_ends_by_default(item->last_signal))
 			p->survived = true;
 	}
 	if (!r) {
@@ -549,7 +345,7 @@ static int finish(struct act *a, struct err *err)
 			r = err_nomem(err);
 	}
 	if (!r)
-		r = compare(a, err);
+		r = act_compare(a, err);
 	if (!r && a->record)
 		r = act_record_finish(a->record, &a->outcome, a->has_run ? &a->run : NULL, err);
 	a->outcome.done = true;
@@ -564,7 +360,7 @@ int act_step(struct act *a, uint64_t boot_ns, struct err *err)
 		return 1;
 	r = a->ladder ? ladder_step(a->ladder, boot_ns, err) : 1;
 	if (r == 0) {
-		if (fill_outcome(a, false) < 0)
+		if (act_fill_outcome(a, false) < 0)
 			err_nomem(err);
 		return 0;
 	}

@@ -495,6 +495,40 @@ def freezing_stops_all_and_thawing_lets_them_go_on():
         assert all(listed()[pid]["state"] != "T" for pid in pids)
 
 
+def a_control_group_is_frozen_by_the_kernel_and_thawed():
+    as_root()
+    mount = next((line.split()[1] for line in open("/proc/mounts") if line.split()[2] == "cgroup2"), None)
+    if not mount:
+        raise Skip("no cgroup v2")
+    group = f"{mount}/stray-e2e-{os.getpid()}"
+    with Made("group", 1) as made:
+        pids = [made["leader"], made["member"]]
+        try:
+            os.mkdir(group)
+        except OSError as e:
+            raise Skip(f"no cgroup can be made: {e}") from e
+        try:
+            for pid in pids:
+                with open(f"{group}/cgroup.procs", "w") as f:
+                    f.write(str(pid))
+            target = f"cgroup:/{os.path.basename(group)}"
+            assert set(listed(target)) == set(pids)
+            out = stray("freeze", "--no-record", target, status=0).stdout
+            assert out.count("frozen") == 2, out
+            assert "frozen 1" in open(f"{group}/cgroup.events").read()
+            assert all(listed()[pid]["state"] != "T" for pid in pids)
+            stray("thaw", "--no-record", target, status=0)
+            assert "frozen 0" in open(f"{group}/cgroup.events").read()
+            end(target)
+        finally:
+            with open(f"{group}/cgroup.freeze", "w") as f:
+                f.write("0")
+            with open(f"{group}/cgroup.kill", "w") as f:
+                f.write("1")
+            until(lambda: "populated 0" in open(f"{group}/cgroup.events").read())
+            os.rmdir(group)
+
+
 def the_written_diff_says_who_went():
     import json
     with Made("ignore-term") as made, state_dir() as d:

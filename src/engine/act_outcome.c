@@ -1,0 +1,183 @@
+#include "engine/act_state.h"
+
+#include "contain/cgroup.h"
+
+#include <errno.h>
+#include <string.h>
+
+static bool is_frozen(pid_t pid)
+{
+	enum cgroup_frozen how;
+
+	return cgroup_frozen(pid, &how, NULL) == 0 && how != CGROUP_THAWED;
+}
+
+/* Why something is alive after the signals: the names of 3-formats.md. */
+static const char *why_alive(const struct process *p, const struct ladder_outcome *o)
+{
+	const struct detail *d = p ? p->detail : NULL;
+
+	if (o->first == TARGET_DENIED || o->killed == TARGET_DENIED)
+		return "not_permitted";
+	if (!p)
+		return NULL;
+	if (is_frozen(p->id.pid))
+		return "frozen";
+	if (p->state == 'D')
+		return "uninterruptible";
+	if (p->state == 't')
+		return "traced";
+	if (p->state == 'T')
+		return "stopped";
+	if (d && d->n_nspid > 1 && d->nspid[d->n_nspid - 1] == 1)
+		return "pidns_init";
+	if (d && o->last_signal && sigmask_has(d->sig_ignored, o->last_signal))
+		return "ignores_term";
+	return NULL;
+}
+
+static int add_item(struct act *a, const struct process *p, struct act_item *item)
+{
+	if (p && process_command(p, &item->command) < 0)
+		return -ENOMEM;
+	if (!VEC_PUSH(&a->outcome.items, *item)) {
+		bytes_free(&item->command);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static int add_outcome(struct act *a, const struct ladder_outcome *o)
+{
+	const struct process *now = table_find(a->look.tracker.now, o->id);
+	const struct process *was = table_find(a->outcome.before, o->id);
+	struct act_item item = {
+		.id = o->id,
+		.result = o->gone ? ACT_RESULT_GONE : ACT_RESULT_ALIVE,
+		.died_of = o->death.known && o->death.signalled ? o->death.code : 0,
+		.last_signal = o->last_signal,
+		.after_ns = ladder_after_ns(o),
+		.error = o->error,
+	};
+
+	if (!o->gone)
+		item.why = why_alive(now ? now : was, o);
+	a->outcome.hit++;
+	a->outcome.gone += o->gone;
+	a->outcome.alive += !o->gone;
+	return add_item(a, was ? was : now, &item);
+}
+
+/* One that was to stop or go on: what it is doing now. */
+static int add_frozen(struct act *a, const struct target *t)
+{
+	const struct process *now = table_find(a->look.tracker.now, t->id);
+	const struct process *was = table_find(a->outcome.before, t->id);
+	struct act_item item = {
+		.id = t->id,
+		.result = ACT_RESULT_GONE,
+		.last_signal = t->result == TARGET_SENT ? a->aim.signal : 0,
+		.error = t->error,
+	};
+	bool stopped = now && (now->state == 'T' || now->state == 't' || is_frozen(t->id.pid));
+
+	if (now && !process_is_dead(now))
+		item.result = !stopped                        ? ACT_RESULT_THAWED
+			      : a->options.kind == ACT_FREEZE ? ACT_RESULT_FROZEN
+							      : ACT_RESULT_ALIVE;
+	if (item.result == ACT_RESULT_THAWED && a->options.kind == ACT_FREEZE)
+		item.result = ACT_RESULT_ALIVE;
+	if (item.result == ACT_RESULT_ALIVE && t->result == TARGET_DENIED)
+		item.why = "not_permitted";
+	a->outcome.hit++;
+	a->outcome.gone += item.result == ACT_RESULT_GONE;
+	a->outcome.alive += item.result != ACT_RESULT_GONE;
+	return add_item(a, was ? was : now, &item);
+}
+
+static bool is_item(const struct act *a, struct identity id)
+{
+	for (size_t i = 0; i < a->outcome.items.n; i++)
+		if (identity_same(a->outcome.items.v[i].id, id))
+			return true;
+	return false;
+}
+
+/* Members that nobody aimed at, and those that were not there before. */
+static int add_others(struct act *a)
+{
+	const struct table *now = a->look.tracker.now;
+
+	for (size_t i = 0; a->has_run && i < now->procs.n; i++) {
+		const struct process *p = &now->procs.v[i];
+		struct act_item item = {.id = p->id};
+
+		if (!run_is_member(p) || process_is_dead(p) || is_item(a, p->id))
+			continue;
+		if (table_find(a->outcome.before, p->id)) {
+			item.result = ACT_RESULT_NOT_AIMED;
+			a->outcome.not_aimed++;
+		} else {
+			item.result = ACT_RESULT_APPEARED;
+			a->outcome.appeared++;
+		}
+		if (add_item(a, p, &item) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int act_fill_outcome(struct act *a, bool last)
+{
+	size_t n = 0;
+	const struct ladder_outcome *o = a->ladder ? ladder_outcomes(a->ladder, &n) : NULL;
+
+	for (size_t i = 0; i < a->outcome.items.n; i++)
+		bytes_free(&a->outcome.items.v[i].command);
+	a->outcome.items.n = 0;
+	a->outcome.hit = a->outcome.gone = a->outcome.alive = 0;
+	a->outcome.appeared = a->outcome.not_aimed = 0;
+	for (size_t i = 0; i < n; i++)
+		if (add_outcome(a, &o[i]) < 0)
+			return -ENOMEM;
+	for (size_t i = 0; i < a->frozen.n; i++)
+		if (add_frozen(a, &a->frozen.v[i]) < 0)
+			return -ENOMEM;
+	return last ? add_others(a) : 0;
+}
+
+/* What the act's own lean scans did not read, of those that the record shows. */
+void act_complete_details(struct act *a)
+{
+	struct table *now = a->look.tracker.now;
+
+	for (size_t i = 0; i < now->procs.n; i++) {
+		struct process *p = &now->procs.v[i];
+		struct detail *d;
+		bool shown = p->evidence || is_item(a, p->id);
+
+		if (!shown || (p->detail && (p->detail->have & DETAIL_BASIC) == DETAIL_BASIC &&
+			       !is_item(a, p->id)))
+			continue;
+		if (source_detail(a->look.source, p->id, DETAIL_BASIC, &d, NULL) < 0)
+			continue;
+		detail_unref(p->detail);
+		p->detail = d;
+	}
+}
+
+/* Members and those that were hit; the rest of the host is counted. */
+int act_compare(struct act *a, struct err *err)
+{
+	struct identity *shown = calloc(a->outcome.items.n + 1, sizeof(*shown));
+	struct diff_options o = {.members = shown, .n_members = a->outcome.items.n};
+	int r;
+
+	if (!shown)
+		return err_nomem(err);
+	for (size_t i = 0; i < a->outcome.items.n; i++)
+		shown[i] = a->outcome.items.v[i].id;
+	r = diff_tables(a->outcome.before, a->outcome.after, &o, a->outcome.diff, err);
+	free(shown);
+	return r;
+}
