@@ -1,6 +1,6 @@
 # For those who change stray: lint, format, check-asan.  What needs other
 # compiler flags is built in a folder of its own below the build directory.
-EXTRA_DIST += .clang-format .clang-tidy %D%/analyzer.h %D%/lint.sh %D%/map.sh %D%/rebuild.sh
+EXTRA_DIST += .clang-format .clang-tidy %D%/analyzer.h %D%/asan.h %D%/lint.sh %D%/map.sh %D%/rebuild.sh
 
 .PHONY: lint format check-asan
 
@@ -8,7 +8,7 @@ LINT_CPPFLAGS = $(DEFS) -I. $(AM_CPPFLAGS) $(NCURSESW_CFLAGS) $(PROC2_CFLAGS) \
 	$(JANSSON_CFLAGS) $(SODIUM_CFLAGS) $(CMOCKA_CFLAGS)
 # Without warnings: under sanitizers gcc gives false ones.
 ASAN_CFLAGS = -g -O1 -w -fno-omit-frame-pointer -fsanitize=address,undefined \
-	-fno-sanitize-recover=all
+	-fno-sanitize-recover=all -include $(abs_top_srcdir)/%D%/asan.h
 REBUILD = CC='$(CC)' MAKE='$(MAKE)' $(SHELL) $(top_srcdir)/%D%/rebuild.sh '$(abs_top_srcdir)'
 
 lint: config.h
@@ -19,7 +19,8 @@ format:
 	cd $(top_srcdir) && find src tui tests -name '*.[ch]' -exec clang-format -i {} +
 
 check-asan:
-	@+ASAN_OPTIONS=detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1 \
+	@+ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1 \
+		UBSAN_OPTIONS=print_stacktrace=1 \
 		$(REBUILD) asan check CFLAGS='$(ASAN_CFLAGS)'
 
 distclean-local:

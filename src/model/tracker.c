@@ -37,6 +37,7 @@ const struct ghost *tracker_ghost(const struct tracker *k, struct identity id)
 
 static void move_bytes(struct bytes *to, struct bytes *from)
 {
+	bytes_free(to);
 	*to = *from;
 	*from = (struct bytes){0};
 }

@@ -603,7 +603,7 @@ static void named(char **arg)
 
 	if (!arg[0])
 		mk_usage();
-	mk_unhex(arg[0]); /* a usage error here, not in the child */
+	free(mk_unhex(arg[0])); /* a usage error here, not in the child */
 	for (; arg[n + 1] && n < MEMBERS_MAX; n++)
 		argv[n] = mk_unhex(arg[n + 1]);
 	argv[n] = NULL;
@@ -614,6 +614,8 @@ static void named(char **arg)
 		execv("/proc/self/exe", argv);
 		mk_cannot();
 	}
+	while (n)
+		free(argv[--n]);
 	mk_collect("child");
 }
 
