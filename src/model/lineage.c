@@ -145,6 +145,17 @@ void lineage_judge(struct table *t, const struct family *f)
 			  f->parent[i] == FAMILY_NONE ? NULL : &t->procs.v[f->parent[i]]);
 }
 
+/* Who began an application's scope may hold the pipes of who is adopted from it.  What was
+ * read of the parent in an earlier scan is not at hand: then it may be so. */
+static bool may_begin_app(const struct process *p, const struct process *parent)
+{
+	const struct bytes *path = p->detail ? &p->detail->cgroup : NULL;
+
+	if (!path || !path->data || (parent->detail && bytes_same(path, &parent->detail->cgroup)))
+		return false;
+	return origin_of_cgroup(path->data, path->len).kind == ORIGIN_USER_UNIT;
+}
+
 bool lineage_candidate(const struct table *t, const struct process *p)
 {
 	const struct process *parent;
@@ -157,5 +168,5 @@ bool lineage_candidate(const struct table *t, const struct process *p)
 	/* a user manager, or what was read in an earlier scan and may be one */
 	if (parent->ppid == 1 && (!parent->detail || bytes_is(&parent->detail->comm, "systemd")))
 		return true;
-	return other_session(p, parent) || lineage_leader_gone(t, p);
+	return other_session(p, parent) || lineage_leader_gone(t, p) || may_begin_app(p, parent);
 }

@@ -4,7 +4,7 @@
  * The tracker sees a parent change between two scans (observed); this module
  * reads one scan and says what follows from it by inheritance of the session
  * (presumed), or what could be but is not shown (possible).  Rules and their
- * exceptions: doc/ARCHITECTURE.md "Reparented".  Pure.
+ * exceptions: doc/ARCHITECTURE.md "Reparented, and what explains it".  Pure.
  */
 #ifndef STRAY_MODEL_LINEAGE_H
 #define STRAY_MODEL_LINEAGE_H
@@ -30,8 +30,9 @@ bool lineage_parent_outside(const struct table *t, const struct process *p);
 void lineage_judge(struct table *t, const struct family *f);
 
 /*
- * Whether stat alone gives a reason to read all details of p: it is a reaper's
- * child, its session is not its parent's, or its leader is gone.
+ * Whether there is a reason to read all details of p: it is a reaper's child, its
+ * session is not its parent's, its leader is gone; or, where its cgroup is known
+ * by now, it may be the first of an application.
  */
 bool lineage_candidate(const struct table *t, const struct process *p);
 

@@ -2,6 +2,7 @@ noinst_LIBRARIES += libmodel.a
 libmodel_a_CPPFLAGS = $(AM_CPPFLAGS)
 libmodel_a_SOURCES = \
 	%D%/diff.c %D%/diff.h \
+	%D%/excuse.c %D%/excuse.h \
 	%D%/family.c %D%/family.h \
 	%D%/identity.c %D%/identity.h \
 	%D%/lineage.c %D%/lineage.h \

@@ -114,6 +114,9 @@ static bool container_step(struct step step, struct step parent, struct origin *
 		set_name(o, ORIGIN_CONTAINER, "lxc ", without(step, "lxc.monitor.", ""));
 	else if ((is(parent, "lxc") || is(parent, "lxc.payload")) && !ends(step, ".slice"))
 		set_name(o, ORIGIN_CONTAINER, "lxc ", step);
+	else if (starts(step, "podman-") && ends(step, ".scope"))
+		/* no container: rootless podman's own, for the namespaces and networks of all */
+		set_name(o, ORIGIN_CONTAINER, "podman ", without(step, "podman-", ".scope"));
 	else if (starts(step, "machine-") && ends(step, ".scope"))
 		set_name(o, ORIGIN_CONTAINER, "machine ", without(step, "machine-", ".scope"));
 	else if (starts(step, "systemd-nspawn@") && ends(step, ".service"))

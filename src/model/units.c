@@ -15,7 +15,7 @@ static bool same_unit(const struct process *a, const struct process *b)
 }
 
 /* Where p's unit is in the hash, or the free place it would have. */
-static uint32_t *slot_of(const struct units *u, const struct process *p)
+static struct unit *slot_of(const struct units *u, const struct process *p)
 {
 	const char *path = p->detail->cgroup.data;
 	uint32_t h = 2166136261u; /* FNV-1a */
@@ -24,9 +24,9 @@ static uint32_t *slot_of(const struct units *u, const struct process *p)
 	for (size_t i = 0; i < p->unit_len; i++)
 		h = (h ^ (unsigned char)path[i]) * 16777619u;
 	at = h & u->mask;
-	while (u->first[at] != FAMILY_NONE && !same_unit(&u->t->procs.v[u->first[at]], p))
+	while (u->v[at].first != FAMILY_NONE && !same_unit(&u->t->procs.v[u->v[at].first], p))
 		at = (at + 1) & u->mask;
-	return &u->first[at];
+	return &u->v[at];
 }
 
 /* Whether who started it is its parent still, and outside the unit. */
@@ -58,36 +58,41 @@ int units_make(const struct table *t, const struct family *f, struct units *out)
 	*out = (struct units){.t = t, .f = f, .mask = 15};
 	while (out->mask < 2 * t->procs.n)
 		out->mask = out->mask * 2 + 1;
-	out->first = malloc((out->mask + 1) * sizeof(*out->first));
-	if (!out->first)
+	out->v = malloc((out->mask + 1) * sizeof(*out->v));
+	if (!out->v)
 		return -ENOMEM;
-	memset(out->first, 0xff, (out->mask + 1) * sizeof(*out->first)); /* FAMILY_NONE */
+	memset(out->v, 0xff, (out->mask + 1) * sizeof(*out->v)); /* FAMILY_NONE */
 	for (size_t i = 0; i < t->procs.n; i++) {
-		uint32_t *slot;
+		const struct process *p = &t->procs.v[i];
+		struct unit *unit;
 
-		if (!has_unit(&t->procs.v[i]) || process_is_dead(&t->procs.v[i]))
+		if (!has_unit(p) || process_is_dead(p))
 			continue;
-		slot = slot_of(out, &t->procs.v[i]);
-		if (*slot == FAMILY_NONE || comes_before(out, i, *slot))
-			*slot = (uint32_t)i;
+		unit = slot_of(out, p);
+		if (unit->first == FAMILY_NONE || comes_before(out, i, unit->first))
+			unit->first = (uint32_t)i;
+		if (unit->oldest == FAMILY_NONE || older(p, &t->procs.v[unit->oldest]))
+			unit->oldest = (uint32_t)i;
 	}
 	return 0;
 }
 
 void units_free(struct units *u)
 {
-	free(u->first);
-	u->first = NULL;
+	free(u->v);
+	u->v = NULL;
 }
 
 const struct process *units_first(const struct units *u, const struct process *p)
 {
-	uint32_t first = has_unit(p) ? *slot_of(u, p) : FAMILY_NONE;
+	uint32_t first = has_unit(p) ? slot_of(u, p)->first : FAMILY_NONE;
 
 	return first == FAMILY_NONE ? NULL : &u->t->procs.v[first];
 }
 
-bool units_is_first(const struct units *u, size_t i)
+const struct process *units_oldest(const struct units *u, const struct process *p)
 {
-	return units_first(u, &u->t->procs.v[i]) == &u->t->procs.v[i];
+	uint32_t oldest = has_unit(p) ? slot_of(u, p)->oldest : FAMILY_NONE;
+
+	return oldest == FAMILY_NONE ? NULL : &u->t->procs.v[oldest];
 }

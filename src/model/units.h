@@ -9,10 +9,14 @@
 
 #include "model/family.h"
 
+struct unit {
+	uint32_t first, oldest; /* indexes; FAMILY_NONE: the place is free */
+};
+
 struct units {
 	const struct table *t;  /* borrowed */
 	const struct family *f; /* borrowed */
-	uint32_t *first;        /* open hash: indexes; FAMILY_NONE: free */
+	struct unit *v;         /* open hash */
 	size_t mask;
 };
 
@@ -28,7 +32,7 @@ void units_free(struct units *u);
  */
 const struct process *units_first(const struct units *u, const struct process *p);
 
-/* Whether the process at that index is the first of its unit. */
-bool units_is_first(const struct units *u, size_t i);
+/* The oldest process that lives in p's unit; NULL: p is in none. */
+const struct process *units_oldest(const struct units *u, const struct process *p);
 
 #endif

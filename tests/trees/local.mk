@@ -14,15 +14,20 @@ EXTRA_DIST += \
 	%D%/desktop+adopted.ordinary \
 	%D%/desktop+agent.expect %D%/desktop+agent.leftover \
 	%D%/desktop+crashpad.ordinary \
+	%D%/desktop+download.ordinary \
 	%D%/desktop+editor.expect %D%/desktop+editor.leftover \
 	%D%/desktop+keyring.ordinary \
 	%D%/desktop+konsole.expect %D%/desktop+konsole.leftover \
 	%D%/desktop+mcp.expect %D%/desktop+mcp.leftover \
+	%D%/desktop+quit.expect %D%/desktop+quit.leftover \
+	%D%/desktop+relaunch.ordinary \
+	%D%/desktop+tool.expect %D%/desktop+tool.leftover \
 	%D%/desktop+viewer.ordinary \
 	%D%/desktop+worker.expect %D%/desktop+worker.leftover \
 	%D%/desktop.host \
 	%D%/hidepid+closed.expect %D%/hidepid+closed.leftover \
 	%D%/hidepid.host \
+	%D%/noinit+deleted.expect %D%/noinit+deleted.leftover \
 	%D%/noinit+orphan.expect %D%/noinit+orphan.leftover %D%/noinit.host \
 	%D%/restarted+service.expect %D%/restarted+service.leftover \
 	%D%/restarted.host \

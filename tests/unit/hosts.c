@@ -174,6 +174,9 @@ static bool set_detail(struct detail *d, const char *word)
 		set_bytes(&d->exe, v);
 	else if ((v = value_of(word, "cwd")))
 		set_bytes(&d->cwd, v);
+	else if ((v = value_of(word, "fd0")) || (v = value_of(word, "fd1")) ||
+		 (v = value_of(word, "fd2")))
+		set_bytes(&d->stdio[word[2] - '0'], v);
 	else if ((v = value_of(word, "args")))
 		set_args(d, v);
 	else if ((v = value_of(word, "mark")))
@@ -196,8 +199,6 @@ static bool set_detail(struct detail *d, const char *word)
 		d->audit_session = number(v);
 	else if ((v = value_of(word, "loginuid")))
 		d->login_uid = number(v);
-	else if ((v = value_of(word, "stdin")))
-		set_bytes(&d->stdio[0], v);
 	else if ((v = value_of(word, "tracer")))
 		d->tracer = (pid_t)number(v);
 	else if ((v = value_of(word, "unread")))
@@ -335,6 +336,8 @@ static void set_host(struct table *t, const struct words *w)
 			t->coverage.hidepid = true;
 		else if (strcmp(word, "partial") == 0)
 			t->coverage.partial = true;
+		else if (strcmp(word, "inner-pid-ns") == 0)
+			t->host.pid_ns_initial = false;
 		else if (strcmp(word, "no-logins") == 0)
 			t->host.logins_known = false;
 		else
@@ -352,6 +355,7 @@ static struct table *new_table(void)
 	t->host.boot_ns = 10000 * NS_PER_S;
 	t->host.ticks_per_second = 100;
 	t->host.logins_known = true;
+	t->host.pid_ns_initial = true;
 	t->coverage.sources = 1u << SOURCE_PROC;
 	return t;
 }

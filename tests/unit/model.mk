@@ -1,13 +1,17 @@
 # Hosts written down as text, for the tests of what is made of them.
 check_LIBRARIES += libhosts.a
 libhosts_a_CPPFLAGS = $(UNIT_CPPFLAGS)
-libhosts_a_SOURCES = %D%/hosts.c %D%/hosts.h
+libhosts_a_SOURCES = %D%/hosts.c %D%/hosts.h %D%/judged.c %D%/judged.h
 
-UNIT_MODEL = test_lineage test_origin test_process test_run test_selector \
+UNIT_MODEL = test_excuse test_lineage test_origin test_process test_run test_selector \
 	test_suspect test_table test_tracker test_tree
 check_PROGRAMS += $(UNIT_MODEL)
 TESTS += $(UNIT_MODEL)
 MODEL_LDADD = libhosts.a libtables.a libmodel.a libbase.a $(UNIT_LIBADD)
+
+test_excuse_SOURCES = %D%/test_excuse.c
+test_excuse_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_excuse_LDADD = $(MODEL_LDADD)
 
 test_lineage_SOURCES = %D%/test_lineage.c
 test_lineage_CPPFLAGS = $(UNIT_CPPFLAGS)

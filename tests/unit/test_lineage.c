@@ -248,6 +248,8 @@ static void a_leader_is_gone_when_it_is_dead_or_absent(void **state)
 	}
 }
 
+#define UNITS "/user.slice/user-1000.slice/user@1000.service/app.slice"
+
 static void what_may_be_left_is_read_in_full(void **state)
 {
 	static const struct {
@@ -261,6 +263,17 @@ static void what_may_be_left_is_read_in_full(void **state)
 		{"another session", INIT "8 1 8 8 S 4 x\n9 8 9 7 S 5 x", true},
 		{"leader gone", INIT "8 1 8 7 S 4 x\n9 8 8 7 S 5 x", true},
 		{"a shell's child", INIT "8 1 8 8 S 4 sh\n9 8 9 8 S 5 x", false},
+		{"who begins an application",
+		 INIT "8 7 8 8 S 4 shell cgroup=" UNITS "/shell.service\n"
+		      "9 8 8 8 S 5 x cgroup=" UNITS "/app-x-9.scope",
+		 true},
+		{"... of a parent that was read before",
+		 INIT "8 7 8 8 S 4 shell noread\n9 8 8 8 S 5 x cgroup=" UNITS "/app-x-9.scope",
+		 true},
+		{"what it has started",
+		 INIT "8 7 8 8 S 4 x cgroup=" UNITS "/app-x-8.scope\n"
+		      "9 8 8 8 S 5 x cgroup=" UNITS "/app-x-8.scope",
+		 false},
 		{"a kernel thread", "2 0 0 0 S 0 kthreadd kthread\n9 2 0 0 S 0 k kthread", false},
 	};
 

@@ -68,6 +68,13 @@ static void cgroup_paths_name_what_started_it(void **state)
 		{"/docker/" ID, ORIGIN_CONTAINER, "docker 3f2a91c04b7e"},
 		{"/docker/" ID "/docker/" ID, ORIGIN_CONTAINER, "docker 3f2a91c04b7e"},
 		{"/actions_job/" ID, ORIGIN_CONTAINER, "docker 3f2a91c04b7e"},
+		{"/user.slice/user-1000.slice/user@1000.service/user.slice/podman-4180.scope",
+		 ORIGIN_CONTAINER, "podman 4180"},
+		{"/user.slice/user-1000.slice/user@1000.service/user.slice/"
+		 "podman-pause-8a1b2c3d.scope",
+		 ORIGIN_CONTAINER, "podman pause-8a1b2c3d"},
+		{"/user.slice/user-1000.slice/user@1000.service/app.slice/podman.service",
+		 ORIGIN_USER_UNIT, "podman.service"},
 		{"/libpod_parent/libpod-" ID, ORIGIN_CONTAINER, "podman 3f2a91c04b7e"},
 		{"/kubepods/besteffort/pod1b2c3d/" ID, ORIGIN_CONTAINER, "k8s 3f2a91c04b7e"},
 		{"/kubepods/" ID, ORIGIN_CONTAINER, "k8s 3f2a91c04b7e"},
