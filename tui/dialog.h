@@ -48,7 +48,6 @@ struct dialog {
 	char problem[320];  /* why it cannot be done now, or what changed; "": nothing */
 	bool blocked;       /* by the problem */
 	char unit[64];      /* "group 4160" */
-	int rows_shown;
 };
 
 /* Plans and opens.  0 or -ENOMEM. */

@@ -5,259 +5,22 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "tui/dialog.h"
+#include "tui/dialog_words.h"
 #include "tui/facts.h"
 
 #define WIDTH_MAX 76
 #define FRAME_ROWS 2
-#define BODY_MAX 40
-
-/* What stands above, and what below the rows of processes. */
-struct body {
-	struct {
-		char text[400];
-		enum style style;
-	} line[BODY_MAX];
-	int n;
-};
-
-static void put(struct body *b, enum style style, const char *text)
-{
-	if (b->n == BODY_MAX)
-		return;
-	snprintf(b->line[b->n].text, sizeof(b->line[0].text), "%.*s",
-		 (int)sizeof(b->line[0].text) - 1, text);
-	b->line[b->n++].style = style;
-}
-
-/* Text over as many lines as it needs, broken at blanks. */
-static void put_wrapped(struct body *b, enum style style, const char *text, int cols)
-{
-	char line[400];
-
-	while (*text) {
-		size_t take = strlen(text), cut;
-
-		if (take >= sizeof(line))
-			take = sizeof(line) - 1;
-		snprintf(line, take + 1, "%s", text);
-		while (text_cells(line) > cols && (cut = strlen(line)) > 1) {
-			char *blank = strrchr(line, ' ');
-
-			if (!blank || blank == line) {
-				text_cut(line, sizeof(line), cols, false);
-				put(b, style, line);
-				return;
-			}
-			*blank = '\0';
-		}
-		put(b, style, line);
-		text += strlen(line);
-		while (*text == ' ')
-			text++;
-	}
-}
-
 static const struct process *find(const struct dialog_host *h, struct identity id)
 {
 	return table_find(h->now, id);
 }
 
-static void add_name(struct line *l, const struct dialog_host *h, struct identity id)
+static bool is_hit_pid(const struct dialog *d, pid_t pid)
 {
-	const struct process *p = find(h, id);
-
-	line_add(l, "%d ", id.pid);
-	if (p)
-		facts_name(l, p);
-}
-
-static size_t count_members(const struct dialog *d)
-{
-	size_t n = 0;
-
 	for (size_t i = 0; i < d->plan.hit.n; i++)
-		n += d->plan.hit.v[i].member;
-	return n;
-}
-
-static void say_whom(const struct dialog *d, const struct dialog_host *h, struct body *b, int cols)
-{
-	size_t n = d->plan.hit.n, members = count_members(d);
-	const struct process *first = n ? find(h, d->plan.hit.v[0].id) : NULL;
-	struct line l;
-
-	line_start(&l, h->now == NULL);
-	if (!n) {
-		put_wrapped(b, STYLE_WARNING, d->plan.refused, cols);
-		return;
-	}
-	line_add(&l, "%zu %s", n, n == 1 ? "process" : "processes");
-	if (h->run && members == n)
-		line_add(&l, ", %s of %s", n == 1 ? "a member" : "all members", h->run->id);
-	else if (h->run)
-		line_add(&l, ", %zu of them no members of %s", n - members, h->run->id);
-	else if (first) {
-		line_add(&l, " of user ");
-		facts_user(&l, first);
-	}
-	line_add(&l, ", none yours");
-	put(b, STYLE_NORMAL, l.text);
-	if (d->plan.refused[0])
-		put_wrapped(b, STYLE_WARNING, d->plan.refused, cols);
-}
-
-static void say_refused(const struct dialog *d, const struct dialog_host *h, struct body *b,
-			int cols)
-{
-	size_t all = d->plan.hit.n + d->plan.strangers.n + d->plan.own.n;
-	struct line l;
-
-	line_start(&l, false);
-	line_add(&l, "%s", d->refused);
-	put_wrapped(b, STYLE_WARNING, l.text, cols);
-	put(b, STYLE_NORMAL, "");
-	line_start(&l, false);
-	line_add(&l, "Offered instead: %s, %zu of the %zu in this group",
-		 h->run ? "members only" : "those you add", d->plan.hit.n, all);
-	put(b, STYLE_NORMAL, l.text);
-}
-
-static void say_own(const struct dialog *d, const struct dialog_host *h, struct body *b, int cols)
-{
-	struct line l;
-
-	if (!d->members_only || !d->plan.own.n)
-		return;
-	line_start(&l, false);
-	line_add(&l, "spared  ");
-	for (size_t i = 0; i < d->plan.own.n; i++) {
-		if (i)
-			line_add(&l, ", ");
-		add_name(&l, h, d->plan.own.v[i].id);
-	}
-	line_add(&l, "    yours: cannot be added");
-	put_wrapped(b, STYLE_DIM, l.text, cols);
-}
-
-/* Members that stay out, and why that is. */
-static void say_not_hit(const struct dialog *d, const struct dialog_host *h, struct body *b,
-			int cols)
-{
-	size_t shown = d->plan.not_hit.n < 5 ? d->plan.not_hit.n : 5;
-	struct line l;
-
-	if (!d->plan.not_hit.n)
-		return;
-	line_start(&l, false);
-	line_add(&l, "NOT hit: ");
-	for (size_t i = 0; i < shown; i++) {
-		const struct process *p = find(h, d->plan.not_hit.v[i].id);
-
-		line_add(&l, "%s%d", i ? " · " : "", d->plan.not_hit.v[i].id.pid);
-		if (p)
-			line_add(&l, " (group %d%s%s)", p->pgid,
-				 d->plan.not_hit.v[i].useless ? ", " : "",
-				 d->plan.not_hit.v[i].useless ? d->plan.not_hit.v[i].useless : "");
-	}
-	if (shown < d->plan.not_hit.n)
-		line_add(&l, " and %zu more", d->plan.not_hit.n - shown);
-	put_wrapped(b, STYLE_NORMAL, l.text, cols);
-}
-
-static void say_useless(const struct dialog *d, struct body *b, int cols)
-{
-	size_t n = 0;
-	const char *why = NULL;
-	pid_t pid = 0;
-	struct line l;
-
-	for (size_t i = 0; i < d->plan.hit.n; i++) {
-		if (!d->plan.hit.v[i].useless)
-			continue;
-		if (!n++) {
-			why = d->plan.hit.v[i].useless;
-			pid = d->plan.hit.v[i].id.pid;
-		}
-	}
-	if (!n || d->act.kind == ACT_FREEZE || d->act.kind == ACT_THAW)
-		return;
-	line_start(&l, false);
-	line_add(&l, "Useless for %zu of %zu: %d %s%s", n, d->plan.hit.n, pid, why,
-		 n > 1 ? " …" : "");
-	if (d->act.kind == ACT_END)
-		line_add(&l, " (KILL follows)");
-	else if (d->signal != SIGKILL)
-		line_add(&l, ". K or x ends it");
-	put_wrapped(b, STYLE_SURVIVOR, l.text, cols);
-}
-
-/* A stopped group that is or becomes orphaned is woken by the kernel: setpgid(2). */
-static void say_freeze(const struct dialog *d, struct body *b, int cols)
-{
-	if (d->act.kind != ACT_FREEZE && !d->act.freeze_first)
-		return;
-	put_wrapped(b, STYLE_WARNING,
-		    "By SIGSTOP until none is new. A group that becomes orphaned while it is "
-		    "stopped is woken by the kernel (HUP, CONT).",
-		    cols);
-}
-
-static void say_members(const struct dialog *d, struct body *b, int cols)
-{
-	if (d->members_only)
-		put_wrapped(b, STYLE_DIM,
-			    "Not one act of the kernel: each is signalled by pidfd, one by one.",
-			    cols);
-}
-
-static void say_question(const struct dialog *d, struct body *b, int cols)
-{
-	struct line l;
-	char title[128];
-
-	put(b, STYLE_NORMAL, "");
-	if (d->problem[0])
-		put_wrapped(b, STYLE_WARNING, d->problem, cols);
-	if (d->blocked || ((d->plan.refused[0] || !d->plan.hit.n) && !d->members_only)) {
-		put(b, STYLE_KEY, "Esc goes back: nothing is sent");
-		return;
-	}
-	if (d->plan.confirm_why[0]) {
-		line_start(&l, false);
-		line_add(&l, "Asked because %s.", d->plan.confirm_why);
-		put_wrapped(b, STYLE_DIM, l.text, cols);
-	}
-	if (dialog_asks_count(d)) {
-		put(b, STYLE_KEY, "Type how many will be hit, then Enter:       Esc sends nothing");
-		return;
-	}
-	dialog_title(d, title, sizeof(title));
-	line_start(&l, false);
-	line_add(&l, "Enter sends %.*s to %zu", (int)strcspn(title, " "), title, d->plan.hit.n);
-	line_add(&l, "%*sEsc sends nothing",
-		 cols - text_cells(l.text) - 18 > 2 ? cols - text_cells(l.text) - 18 : 2, "");
-	put(b, STYLE_KEY, l.text);
-}
-
-static void make_head(const struct dialog *d, const struct dialog_host *h, struct body *b, int cols)
-{
-	b->n = 0;
-	if (d->members_only)
-		say_refused(d, h, b, cols);
-	else
-		say_whom(d, h, b, cols);
-}
-
-static void make_foot(const struct dialog *d, const struct dialog_host *h, struct body *b, int cols)
-{
-	b->n = 0;
-	say_own(d, h, b, cols);
-	say_not_hit(d, h, b, cols);
-	say_useless(d, b, cols);
-	say_freeze(d, b, cols);
-	say_members(d, b, cols);
-	say_question(d, b, cols);
+		if (d->plan.hit.v[i].id.pid == pid)
+			return true;
+	return false;
 }
 
 static void draw_process(const struct dialog *d, const struct dialog_host *h,
@@ -297,6 +60,8 @@ static void draw_process(const struct dialog *d, const struct dialog_host *h,
 	if (note)
 		draw_cut(row, 0, row->cols - note + 2, note - 2,
 			 p->connections ? STYLE_AUTHORITY : style, l.text);
+	if (is_hit_pid(d, p->ppid))
+		x = draw_text(row, 0, x, STYLE_DIM, "└ ");
 	line_start(&l, row->grid->ascii);
 	facts_command(&l, p, row->cols - x - note);
 	draw_text(row, 0, x, style, l.text);
@@ -369,45 +134,88 @@ static void draw_question_cursor(const struct dialog *d, const struct area *a, i
 	lineedit_draw(&d->count, a, y, 39, 5);
 }
 
+/* How the rows of a box are dealt out: the question always, then who is hit, then the notes. */
+struct layout {
+	int head, list, notes, scopes, question;
+};
+
+static int sum(const struct layout *l)
+{
+	return l->head + l->list + l->notes + l->scopes + l->question;
+}
+
+static void squeeze(int *part, int least, int *too_many)
+{
+	int take = *part - least < *too_many ? *part - least : *too_many;
+
+	if (take <= 0)
+		return;
+	*part -= take;
+	*too_many -= take;
+}
+
+static void fit(struct layout *l, int rows)
+{
+	int too_many = sum(l) - rows;
+
+	squeeze(&l->list, 3, &too_many);
+	squeeze(&l->scopes, 0, &too_many);
+	squeeze(&l->list, 1, &too_many);
+	squeeze(&l->notes, 0, &too_many);
+	squeeze(&l->head, 0, &too_many);
+	squeeze(&l->list, 0, &too_many);
+	squeeze(&l->question, 1, &too_many);
+}
+
+static void draw_parts(struct dialog *d, const struct dialog_host *h, const struct area *in,
+		       const struct layout *l, struct body *head, struct body *notes,
+		       struct body *question)
+{
+	int y = 0, skip = question->n - l->question;
+	struct area part;
+
+	head->n = l->head;
+	draw_body(head, in, y);
+	y += l->head;
+	part = draw_part(in, y, 0, l->list, in->cols);
+	draw_rows(d, h, &part);
+	y += l->list;
+	notes->n = l->notes;
+	draw_body(notes, in, y);
+	y += l->notes;
+	if (l->scopes)
+		draw_scopes(d, h, in, y + 1);
+	/* the last lines of the question are what it asks */
+	for (int i = skip; i < question->n; i++)
+		draw_cut(in, in->rows - question->n + i, 0, in->cols, question->line[i].style,
+			 question->line[i].text);
+	draw_question_cursor(d, in, in->rows - 1);
+}
+
 void dialog_draw(struct dialog *d, const struct dialog_host *h, const struct area *screen)
 {
-	int cols = screen->cols - 2 < WIDTH_MAX ? screen->cols - 2 : WIDTH_MAX;
-	size_t n = d->plan.hit.n + d->plan.strangers.n;
-	struct body head, foot;
-	struct area box, in;
+	int cols = screen->cols - 2 < WIDTH_MAX ? screen->cols - 2 : WIDTH_MAX, rows;
+	bool refused = d->members_only || d->plan.refused[0];
+	struct body head, notes, question;
+	struct layout l;
+	struct area box;
 	char title[256];
-	int rows, list, y;
 
-	make_head(d, h, &head, cols - 4);
-	make_foot(d, h, &foot, cols - 4);
-	list = (int)n;
-	rows = FRAME_ROWS + head.n + list + foot.n + scope_rows(d) + 1;
-	if (rows > screen->rows) {
-		list -= rows - screen->rows;
-		if (list < 1)
-			list = n ? 1 : 0;
-		rows = screen->rows;
-	}
+	dialog_head(d, h, &head, cols - 4);
+	dialog_notes(d, h, &notes, cols - 4);
+	dialog_question(d, &question, cols - 4);
+	l = (struct layout){head.n, (int)(d->plan.hit.n + d->plan.strangers.n), notes.n,
+			    scope_rows(d) + 1, question.n};
+	fit(&l, screen->rows - FRAME_ROWS);
+	rows = sum(&l) + FRAME_ROWS;
 	box = draw_part(screen, (screen->rows - rows) / 2, (screen->cols - cols) / 2, rows, cols);
 	draw_fill(&box, 0, 0, rows, cols, STYLE_NORMAL, ' ');
 	dialog_title(d, title, sizeof(title) - 64);
-	if (d->members_only || d->plan.refused[0])
+	if (refused)
 		snprintf(title + strlen(title), 64, ": REFUSED%s",
 			 d->members_only ? ", it holds your own" : "");
-	draw_box(&box, d->members_only || d->plan.refused[0] ? STYLE_WARNING : STYLE_HEADER,
+	draw_box(&box, refused ? STYLE_WARNING : STYLE_HEADER,
 		 d->signal == SIGKILL ? STYLE_WARNING : STYLE_KEY, title);
-	in = draw_part(&box, 1, 2, rows - FRAME_ROWS, cols - 4);
-	draw_body(&head, &in, 0);
-	y = head.n;
-	d->rows_shown = list;
-	box = draw_part(&in, y, 0, list, in.cols);
-	draw_rows(d, h, &box);
-	y += list;
-	if (y + scope_rows(d) + 1 + foot.n <= in.rows)
-		draw_scopes(d, h, &in, y + 1);
-	/* the question is at the foot whatever had to be left off above it */
-	y = in.rows - foot.n;
-	draw_fill(&in, y, 0, foot.n, in.cols, STYLE_NORMAL, ' ');
-	draw_body(&foot, &in, y);
-	draw_question_cursor(d, &in, in.rows - 1);
+	box = draw_part(&box, 1, 2, rows - FRAME_ROWS, cols - 4);
+	draw_parts(d, h, &box, &l, &head, &notes, &question);
 }

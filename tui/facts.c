@@ -117,6 +117,18 @@ void facts_reasons(struct line *l, const struct process *p, unsigned but)
 	line_add(l, "%s", inner.text);
 }
 
+bool facts_related(const struct process *p, const struct process *q)
+{
+	const struct detail *d = p->detail, *e = q->detail;
+
+	if (p->sid == q->sid)
+		return true;
+	if (d && e && d->audit_session >= 0 && d->audit_session == e->audit_session)
+		return true;
+	return p->origin == ORIGIN_LOGIN && p->origin_name.len &&
+	       bytes_same(&p->origin_name, &q->origin_name);
+}
+
 void facts_resists(struct line *l, const struct process *p)
 {
 	if (p->detail && sigmask_has(p->detail->sig_ignored, SIGTERM))

@@ -32,6 +32,9 @@ void facts_tty(struct line *l, const struct process *p);
  * beside it already. */
 void facts_reasons(struct line *l, const struct process *p, unsigned but);
 
+/* Of one session or one login: what belongs together for an eye. */
+bool facts_related(const struct process *p, const struct process *q);
+
 /* What holds a signal back: "ignores TERM", "stopped", ...; nothing where nothing does. */
 void facts_resists(struct line *l, const struct process *p);
 

@@ -8,6 +8,7 @@ libtui_a_SOURCES = \
 	%D%/decode.c %D%/decode.h \
 	%D%/dialog.c %D%/dialog.h \
 	%D%/dialog_draw.c \
+	%D%/dialog_words.c %D%/dialog_words.h \
 	%D%/draw.c %D%/draw.h \
 	%D%/driver.c %D%/driver.h \
 	%D%/facts.c %D%/facts.h \

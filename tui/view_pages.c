@@ -97,10 +97,12 @@ static const struct process *of_item(const struct table *t, const struct act_ite
 	return t ? table_find(t, item->id) : NULL;
 }
 
-static void stand(const struct process *p, struct line *l)
+static void stand(const struct process *p, enum act_result result, struct line *l)
 {
-	if (p)
-		line_add(l, "%c ppid %d group %d", p->state, p->ppid, p->pgid);
+	if (p && result == ACT_RESULT_NOT_AIMED)
+		line_add(l, "%c group %d", p->state, p->pgid);
+	else if (p)
+		line_add(l, "%c ppid %d", p->state, p->ppid);
 }
 
 static enum style result_words(const struct act_item *item, struct line *what, struct line *after)
@@ -115,8 +117,9 @@ static enum style result_words(const struct act_item *item, struct line *what, s
 		else
 			line_add(after, "gone");
 		if (item->last_signal)
-			line_add(after, " %.2f s after %s", (double)item->after_ns / 1e9,
-				 facts_signal(item->last_signal, name));
+			line_add(after, " after %.2f s", (double)item->after_ns / 1e9);
+		if (item->last_signal && item->died_of != item->last_signal)
+			line_add(after, " of %s", facts_signal(item->last_signal, name));
 		return STYLE_GOOD;
 	case ACT_RESULT_ALIVE:
 		line_add(what, "= ALIVE");
@@ -160,9 +163,9 @@ static void add_item(const struct act_outcome *o, const struct act_item *item, s
 	line_start(&after, c->ascii);
 	line_start(&command, c->ascii);
 	style = result_words(item, &what, &after);
-	stand(of_item(o->before, item), &before);
+	stand(of_item(o->before, item), item->result, &before);
 	line_bytes(&command, &item->command, c->command);
-	page_add(page, style, "%-15s%7d %s%*s %-25s %s", what.text, item->id.pid, command.text,
+	page_add(page, style, "%-15s%7d %s%*s %-15s %s", what.text, item->id.pid, command.text,
 		 c->command - text_cells(command.text), "", before.text, after.text);
 }
 
@@ -218,14 +221,14 @@ static void add_elsewhere(const struct view *v, struct page *page, const struct 
 static void add_record(const struct act_outcome *o, struct page *page)
 {
 	page_gap(page);
-	if (!o->dir[0])
+	if (!o->dir[0]) {
 		page_add(page, STYLE_WARNING, "not recorded");
-	else if (o->done)
-		page_add(page, STYLE_NORMAL,
-			 "written: %s: before.json after.json diff.json record.md journal.jsonl",
-			 o->dir);
-	else
-		page_add(page, STYLE_NORMAL, "being written: %s", o->dir);
+		return;
+	}
+	page_add(page, STYLE_NORMAL, "%s %s", o->done ? "written:" : "being written:", o->dir);
+	if (o->done)
+		page_add(page, STYLE_DIM,
+			 "         before.json after.json diff.json record.md journal.jsonl");
 }
 
 static void add_sum(const struct act_outcome *o, struct page *page)
@@ -244,9 +247,11 @@ static void add_sum(const struct act_outcome *o, struct page *page)
 void view_diff_page(struct view *v)
 {
 	const struct act_outcome *o = v->outcome;
-	struct columns c = {.command = v->screen_cols >= 100 ? 32 : 20, .ascii = v->o.ascii};
+	struct columns c = {.command = v->screen_cols - 68, .ascii = v->o.ascii};
 	char title[200];
 
+	if (c.command < 16)
+		c.command = 16; /* narrower screens scroll sideways */
 	if (!o) {
 		page_start(&v->page, "Before and after");
 		page_add(&v->page, STYLE_NORMAL, "Nothing was sent yet.");
@@ -260,7 +265,7 @@ void view_diff_page(struct view *v)
 	page_start(&v->page, title);
 	add_times(o, &v->page);
 	add_sum(o, &v->page);
-	page_add(&v->page, STYLE_HEADER, "%-15s%7s %-*s %-25s %s", "  WHAT", "PID", c.command,
+	page_add(&v->page, STYLE_HEADER, "%-15s%7s %-*s %-15s %s", "  WHAT", "PID", c.command,
 		 "COMMAND", "BEFORE", "AFTER");
 	for (size_t i = 0; i < o->items.n; i++)
 		add_item(o, &o->items.v[i], &v->page, &c);

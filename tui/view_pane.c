@@ -152,13 +152,7 @@ static void add_missed(const struct view *v, const struct process *p, struct lin
 
 	for (size_t i = 0; i < t->procs.n; i++) {
 		const struct process *q = &t->procs.v[i];
-		bool related =
-			q->sid == p->sid ||
-			(p->detail && q->detail && p->detail->audit_session >= 0 &&
-			 p->detail->audit_session == q->detail->audit_session) ||
-			(p->origin == ORIGIN_LOGIN && bytes_same(&p->origin_name, &q->origin_name));
-
-		if (!q->suspect || q->pgid == p->pgid || !related)
+		if (!q->suspect || q->pgid == p->pgid || !facts_related(p, q))
 			continue;
 		if (n++ < 4)
 			line_add(l, "%s%d", n == 1 ? ".  NOT " : " ", q->id.pid);

@@ -191,6 +191,10 @@ void world_scan(struct world *w, struct table *scan)
 {
 	struct err err = {0};
 
+	/* a scan knows no connections: they are carried over from the first */
+	for (size_t i = 0; w->tracker.now && i < scan->procs.n; i++)
+		if (table_find(w->tracker.now, scan->procs.v[i].id))
+			bytes_free(&scan->procs.v[i].remote);
 	table_sort(scan);
 	assert_int_equal(tracker_fold(&w->tracker, scan, &err), 0);
 	assert_int_equal(view_scanned(&w->view, &err), 0);
