@@ -189,7 +189,8 @@ static void name_you(const struct table *t, struct accounted *a)
 		snprintf(a->sums[BUCKET_YOU].text, sizeof(a->sums[BUCKET_YOU].text), "%s", tty);
 }
 
-int accounted_count(const struct table *t, struct accounted *out, struct err *err)
+int accounted_count(const struct table *t, bool (*want)(void *ctx, const struct process *p),
+		    void *ctx, struct accounted *out, struct err *err)
 {
 	struct name *names = malloc((t->procs.n + 1) * sizeof(*names));
 
@@ -204,6 +205,9 @@ int accounted_count(const struct table *t, struct accounted *out, struct err *er
 	for (size_t i = 0; i < t->procs.n; i++)
 		out->of[i] = (uint8_t)bucket_of(&t->procs.v[i]);
 	mark_own(t, out);
+	for (size_t i = 0; want && i < t->procs.n; i++)
+		if (!want(ctx, &t->procs.v[i]))
+			out->of[i] = NO_BUCKET;
 	for (enum bucket b = 0; b < BUCKET_COUNT; b++)
 		sum_bucket(t, out, b, names);
 	name_you(t, out);

@@ -37,8 +37,12 @@ struct accounted {
 
 const char *bucket_name(enum bucket b); /* "services", ... */
 
-/* Puts each process of t that is no suspect into its bucket.  0 or -ENOMEM. */
-int accounted_count(const struct table *t, struct accounted *out, struct err *err);
+/*
+ * Puts each process of t that is no suspect into its bucket; those that want
+ * (NULL: all) is false for are in none.  0 or -ENOMEM.
+ */
+int accounted_count(const struct table *t, bool (*want)(void *ctx, const struct process *p),
+		    void *ctx, struct accounted *out, struct err *err);
 void accounted_free(struct accounted *a);
 
 #endif

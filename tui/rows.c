@@ -59,8 +59,9 @@ static bool listed_pid(const struct rows_options *o, pid_t pid)
 	return o->pids == NULL;
 }
 
-static bool passes(const struct builder *b, const struct process *p)
+static bool passes(void *ctx, const struct process *p)
 {
+	const struct builder *b = ctx;
 	struct query user = {.kind = QUERY_USER};
 
 	if (!listed_pid(b->o, p->id.pid))
@@ -74,7 +75,7 @@ static bool passes(const struct builder *b, const struct process *p)
 }
 
 /* Whether p belongs in the list proper. */
-static bool in_list(const struct builder *b, const struct process *p)
+static bool in_list(struct builder *b, const struct process *p)
 {
 	bool ghost = p->state == GHOST_STATE;
 
@@ -120,7 +121,7 @@ static bool has_place(const struct builder *b, const struct process *p)
 
 static bool want(void *ctx, const struct process *p)
 {
-	const struct builder *b = ctx;
+	struct builder *b = ctx;
 
 	switch (b->section) {
 	case SECTION_LIST:
@@ -137,8 +138,7 @@ static bool want(void *ctx, const struct process *p)
 	case SECTION_BUCKETS:
 		break;
 	}
-	return b->r->accounted.of[p - b->r->table.procs.v] == (int)b->section - SECTION_BUCKETS &&
-	       passes(b, p);
+	return b->r->accounted.of[p - b->r->table.procs.v] == (int)b->section - SECTION_BUCKETS;
 }
 
 static unsigned run_rank(const struct run *run, const struct process *p)
@@ -471,7 +471,7 @@ static int build(struct builder *b)
 	if (merge_dead(b) < 0)
 		return -1;
 	if (b->o->list == LIST_SUSPECTS &&
-	    accounted_count(&b->r->table, &b->r->accounted, NULL) < 0)
+	    accounted_count(&b->r->table, passes, b, &b->r->accounted, NULL) < 0)
 		return -1;
 	if (b->settle) {
 		b->r->shown.n = b->r->order.n = b->r->folds.n = 0;

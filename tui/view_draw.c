@@ -144,6 +144,24 @@ static int dot(const struct area *a, int x)
 	return draw_text(a, 1, x, STYLE_DIM, " · ");
 }
 
+static bool is_filtered(const struct view *v)
+{
+	return v->user[0] || v->filter.kind != QUERY_NONE || v->o.pids;
+}
+
+/* Suspects that the filter leaves in the list, folded ones too. */
+static size_t count_shown(const struct view *v)
+{
+	size_t n = v->rows.newcomers;
+
+	for (size_t i = 0; i < v->k->now->procs.n; i++) {
+		const struct process *p = &v->k->now->procs.v[i];
+
+		n += p->suspect && tagset_has(&v->rows.shown, identity_tag(p->id));
+	}
+	return n;
+}
+
 static void draw_suspect_counts(const struct view *v, const struct area *a)
 {
 	const struct table *t = v->k->now;
@@ -168,13 +186,17 @@ static void draw_suspect_counts(const struct view *v, const struct area *a)
 		x = dot(a, x);
 		x = draw_format(a, 1, x, STYLE_AUTHORITY, "%zu CONNECTED OUT", c.connected);
 	}
+	if (is_filtered(v)) {
+		x = dot(a, x);
+		x = draw_format(a, 1, x, STYLE_WARNING, "%zu SHOWN", count_shown(v));
+	}
 	clock_age(c.youngest, age);
 	x = dot(a, x);
 	x = draw_format(a, 1, x, STYLE_NORMAL, "youngest %s", age);
 	x = dot(a, x);
 	line_start(&l, v->o.ascii);
 	line_add(&l, "%zu processes", t->procs.n);
-	if (v->list == LIST_SUSPECTS)
+	if (v->list == LIST_SUSPECTS && !is_filtered(v))
 		line_add(&l, ", %zu accounted for below", t->procs.n - c.alive);
 	draw_cut(a, 1, x, a->cols - x - 1, STYLE_DIM, l.text);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "model/origin.h"
 #include "tui/facts.h"
 #include "tui/frame.h"
@@ -184,7 +185,8 @@ static void draw_bucket(const struct frame *f, int y, int x, int cols, const str
 	draw_cut(f->a, y, x + 2, 16, STYLE_NORMAL, bucket_name(row->bucket));
 	snprintf(count, sizeof(count), "%u", sum->processes);
 	draw_right(f->a, y, x + wide, STYLE_NORMAL, count);
-	draw_cut(f->a, y, x + 19, wide - 19 - (int)strlen(count) - 1, STYLE_DIM, sum->text);
+	if (19 + text_cells(sum->text) + (int)strlen(count) < wide)
+		draw_text(f->a, y, x + 19, STYLE_DIM, sum->text);
 }
 
 static void draw_new(const struct frame *f, int y, const struct row *row)

@@ -197,6 +197,8 @@ static void a_filter_leaves_the_rest_out(void **state)
 	world_shows(&w, "curl -T");
 	world_hides(&w, "python3 worker");
 	world_shows(&w, "only 'curl'");
+	world_shows(&w, "4 SUSPECTS in 2 sessions · 1 CONNECTED OUT · 1 SHOWN");
+	world_hides(&w, "▸ services");
 	world_keys(&w, "Esc");
 	world_shows(&w, "python3 worker");
 	world_end(&w);
