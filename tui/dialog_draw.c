@@ -46,7 +46,7 @@ static void draw_process(const struct dialog *d, const struct dialog_host *h,
 	facts_user(&l, p);
 	x = draw_cut(row, 0, x, 8, style, l.text) + 2;
 	line_start(&l, row->grid->ascii);
-	if (p->connections) {
+	if (p->remote.data) {
 		line_add(&l, "⇄ ");
 		line_bytes(&l, &p->remote, 24);
 	} else if (stranger) {

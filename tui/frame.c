@@ -307,10 +307,10 @@ static enum style make_note(const struct frame *f, const struct row *row, struct
 		line_add(l, g ? "gone %s" : "dead, its parent has not reaped it", when);
 		return STYLE_ENDED;
 	}
-	if (p->connections) {
+	if (p->remote.data) {
 		line_add(l, "⇄ ");
 		line_bytes(l, &p->remote, 40);
-		return STYLE_AUTHORITY;
+		return p->connections ? STYLE_AUTHORITY : STYLE_SUSPECT;
 	}
 	if (f->v->has_run && p->evidence)
 		return note_member(f, p, l);

@@ -64,6 +64,23 @@ static void add_origin_run(struct view *v, const struct process *p)
 	free(target);
 }
 
+/* All that carry its mark: what left the session too, but that an environment can be changed. */
+static void add_mark_run(struct view *v, const struct process *p)
+{
+	const struct mark *m = p->detail && p->detail->n_marks ? &p->detail->marks[0] : NULL;
+	struct bytes name = {m ? m->name : NULL, m ? strlen(m->name) : 0};
+	char *target = NULL;
+	struct line l;
+
+	if (!m || asprintf(&target, "env:%s=%s", m->name, m->value) < 0)
+		return;
+	line_start(&l, v->o.ascii);
+	line_add(&l, "mark: what carries this ");
+	line_bytes(&l, &name, 40);
+	add_run(v, l.text, target);
+	free(target);
+}
+
 void view_open_run_menu(struct view *v)
 {
 	const struct process *p = view_process(v);
@@ -93,6 +110,7 @@ void view_open_run_menu(struct view *v)
 			v->menu.cursor = v->menu.items.n - 1;
 	}
 	add_origin_run(v, p);
+	add_mark_run(v, p);
 	if (p->detail && p->detail->audit_session >= 0) {
 		snprintf(text, sizeof(text), "audit session %lld",
 			 (long long)p->detail->audit_session);

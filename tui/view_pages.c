@@ -228,7 +228,7 @@ static void add_record(const struct act_outcome *o, struct page *page)
 	page_add(page, STYLE_NORMAL, "%s %s", o->done ? "written:" : "being written:", o->dir);
 	if (o->done)
 		page_add(page, STYLE_DIM,
-			 "         before.json after.json diff.json record.md journal.jsonl");
+			 "         intent.json before.json after.json diff.json record.md");
 }
 
 static void add_sum(const struct act_outcome *o, struct page *page)

@@ -90,11 +90,15 @@ static enum style reach(const struct process *p, struct line *l)
 		line_add(l, "%u connected, ⇄ ", p->connections);
 		line_bytes(l, &p->remote, 40);
 		line_add(l, " · ");
+	} else if (p->remote.data) {
+		line_add(l, "⇄ ");
+		line_bytes(l, &p->remote, 40);
+		line_add(l, ", within this host · ");
 	} else if (p->reach_error) {
 		line_add(l, "connections not readable (%s) · ", err_name(p->reach_error));
 	} else {
-		line_add(l, p->reach_known ? "no connection to outside · "
-					   : "connections not asked for · ");
+		line_add(l,
+			 p->reach_known ? "no TCP connection · " : "connections not asked for · ");
 	}
 	if (unread)
 		line_add(l, "environment not readable (%s)", err_name(unread));
