@@ -265,8 +265,11 @@ static size_t own_directory(const struct bytes *exe)
 		"/snap/",    "/tmp/.mount_", /* an AppImage's: cannot be written to */
 	};
 	const char *slash = exe->data ? strrchr(exe->data, '/') : NULL;
-	struct bytes dir = {.data = exe->data, .len = slash ? (size_t)(slash - exe->data) + 1 : 0};
+	struct bytes dir = {.data = exe->data};
 
+	if (!slash)
+		return 0;
+	dir.len = (size_t)(slash - exe->data) + 1;
 	if (has_suffix(&dir, "/bin/")) /* an interpreter's, a virtual machine's */
 		return 0;
 	for (size_t i = 0; i < sizeof(parents) / sizeof(parents[0]); i++)

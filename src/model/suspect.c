@@ -144,11 +144,12 @@ static void note_marks(struct judge *j, size_t i)
 
 static void note(struct judge *j, size_t i)
 {
-	const struct process *p = &j->t->procs.v[i], *parent = parent_of(j, i);
+	uint32_t above = j->f->parent[i];
 
-	j->notes[i].manager = origin_is_user_manager(p) ? (uint32_t)i
-			      : parent                  ? j->notes[j->f->parent[i]].manager
-							: FAMILY_NONE;
+	if (origin_is_user_manager(&j->t->procs.v[i]))
+		j->notes[i].manager = (uint32_t)i;
+	else
+		j->notes[i].manager = above == FAMILY_NONE ? above : j->notes[above].manager;
 	note_marks(j, i);
 }
 
