@@ -408,16 +408,22 @@ print(p); print("READY", flush=True); time.sleep(60)
 
 def where_proc_hides_processes_nobody_is_called_an_orphan():
     as_root()
+    import json
     script = f"""
 mount -t proc -o hidepid=2 proc /proc || exit 77
-setpriv --reuid {NOBODY} --regid {NOBODY} --clear-groups sh -c 'timeout {LIFE} sleep 60 >/dev/null 2>&1 & {STRAY} list --suspects; s=$?; kill $!; exit $s'
+setpriv --reuid {NOBODY} --regid {NOBODY} --clear-groups sh -c 'sleep {LIFE}.25 >/dev/null 2>&1 & {STRAY} list --json; s=$?; {STRAY} list --suspects | grep hidepid; kill $!; exit $s'
 """
     done = subprocess.run(["unshare", "--mount", "sh", "-c", script], capture_output=True, text=True,
                           timeout=LIFE)
     if done.returncode == 77:
         raise Skip("no proc to mount")
     assert done.returncode == 0, done.stderr
-    assert "no suspects" in done.stdout and "hidepid" in done.stdout, done.stdout
+    out, words = done.stdout.split("\n", 1)
+    out = json.loads(out)
+    mine = [p for s in out["sessions"] for g in s["groups"] for p in g["processes"]
+            if p["args"] and p["args"][-1] == f"{LIFE}.25"]
+    assert len(mine) == 1 and mine[0]["suspect"] == [], mine
+    assert out["coverage"]["hidepid"] and "hides" in words
 
 
 SECRETS = ["--token=E2ESECRET-e", "-H", "Authorization: Bearer E2ESECRET-f", "--dsn",

@@ -30,7 +30,7 @@ class Made:
     """A situation by mkproc: made["child"] is a PID; one name may come more than once."""
 
     def __init__(self, *shape, user=None, env=None, mark=None, cwd=None):
-        argv = [MKPROC, "--life", str(LIFE), *map(str, shape)]
+        argv = [MKPROC, "--session", "--life", str(LIFE), *map(str, shape)]
         self.pids = []
         full = dict(os.environ, **(env or {}))
         if mark:
