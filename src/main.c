@@ -3,18 +3,13 @@
 #include "config.h"
 #include "watch.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <string.h>
 
 static const struct cmd *const commands[] = {
-	&cmd_watch,
-	&cmd_list,
-	&cmd_snap,
-	&cmd_diff,
-	&cmd_why,
-	&cmd_end,
-	&cmd_freeze,
-	&cmd_thaw,
+	&cmd_watch, &cmd_list, &cmd_snap, &cmd_diff, &cmd_why, &cmd_end, &cmd_freeze, &cmd_thaw,
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -29,8 +24,32 @@ static void print_usage(FILE *out)
 	fputs("\nWithout a command: the live view.  stray COMMAND --help tells the rest.\n", out);
 }
 
+/*
+ * With one of 0 to 2 closed, a file that is opened later takes its number, and
+ * what is meant for a person lands in a record.  Opened the wrong way round:
+ * whoever writes to it still gets EBADF.
+ */
+static void keep_stdio_numbers(void)
+{
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			open("/dev/null", (fd == 0 ? O_WRONLY : O_RDONLY) | O_NOCTTY);
+}
+
+/* A bare word is a run's id where a TARGET may stand; in front it is more likely a command. */
+static bool is_unknown_command(const char *word)
+{
+	struct selector s = {0};
+	bool bare = *word != '-' && selector_parse(word, &s, NULL) == 0 && s.kind == SELECT_RUN &&
+		    strncmp(word, "run:", 4) != 0;
+
+	selector_free(&s);
+	return bare;
+}
+
 int main(int argc, char **argv)
 {
+	keep_stdio_numbers();
 	setlocale(LC_ALL, "");
 	if (argc > 1 && strcmp(argv[1], "--version") == 0) {
 		puts(PACKAGE_STRING);
@@ -43,6 +62,10 @@ int main(int argc, char **argv)
 	for (size_t i = 0; argc > 1 && i < N_COMMANDS; i++)
 		if (strcmp(argv[1], commands[i]->name) == 0)
 			return cmd_finish(commands[i]->run(commands[i], argc - 1, argv + 1));
+	if (argc > 1 && is_unknown_command(argv[1]))
+		return cmd_finish(cmd_troublef("%s: no command, or not yet in this version: see "
+					       "stray --help",
+					       argv[1]));
 	/* stray [watch] [TARGET] */
 	return cmd_finish(cmd_watch.run(&cmd_watch, argc, argv));
 }

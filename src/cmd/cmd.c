@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <langinfo.h>
 #include <stdarg.h>
 #include <string.h>
@@ -83,6 +84,9 @@ static int set_common(struct cmd_common *c, int id, const char *arg, struct err 
 				       arg);
 		return 0;
 	case OPT_STATE_DIR:
+		if (!*arg)
+			return err_set(err, EINVAL,
+				       "--state-dir: the name of a directory is missing");
 		c->state_dir = arg;
 		return 0;
 	case OPT_SOURCE:
@@ -98,6 +102,18 @@ static int set_common(struct cmd_common *c, int id, const char *arg, struct err 
 	default:
 		return err_set(err, EINVAL, "unknown option");
 	}
+}
+
+/* getopt_long(3): optopt is 0 for a long option that is unknown or could be several. */
+static void say_bad_option(const struct cmd *cmd, int id, const char *word,
+			   const struct option *longs)
+{
+	const char *what = id == ':' ? "option needs a value" : "unknown option";
+
+	for (int i = 0; id == '?' && longs[i].name; i++)
+		if (optopt && longs[i].val == optopt && longs[i].has_arg == no_argument)
+			what = "option takes no value";
+	cmd_troublef("%s: %s '%s': see stray %s --help", cmd->name, what, word, cmd->name);
 }
 
 enum parsed cmd_parse(const struct cmd *cmd, int argc, char **argv, struct cmd_common *common,
@@ -116,9 +132,7 @@ enum parsed cmd_parse(const struct cmd *cmd, int argc, char **argv, struct cmd_c
 		int r;
 
 		if (id == '?' || id == ':') {
-			cmd_troublef("%s: %s '%s': see stray %s --help", cmd->name,
-				     id == '?' ? "unknown option" : "option needs a value",
-				     argv[optind - 1], cmd->name);
+			say_bad_option(cmd, id, argv[optind - 1], longs);
 			return PARSED_TROUBLE;
 		}
 		if (id == OPT_HELP) {
@@ -183,15 +197,6 @@ int cmd_source_options(const struct cmd_common *common, const struct selector *t
 	return err_set(err, EINVAL, "--source: auto, proc or replay:FILE, not '%s'", s);
 }
 
-int cmd_columns(void)
-{
-	struct winsize ws;
-
-	if (!isatty(STDOUT_FILENO))
-		return 0;
-	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) == 0 && ws.ws_col ? ws.ws_col : 80;
-}
-
 bool cmd_is_utf8(void)
 {
 	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
@@ -204,54 +209,107 @@ const char *cmd_dot(void)
 
 bool cmd_color(const struct cmd_common *common)
 {
-	const char *no = getenv("NO_COLOR");
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
 
 	if (common->color != COLOR_AUTO)
 		return common->color == COLOR_ALWAYS;
-	return isatty(STDOUT_FILENO) && !(no && *no);
+	return isatty(STDOUT_FILENO) && !(no && *no) && term && *term && strcmp(term, "dumb") != 0;
 }
 
-void cmd_print_safe(FILE *out, const char *s, size_t len, int cells)
+static int columns_of(int fd)
 {
-	bool ascii = !cmd_is_utf8();
-	size_t room = cells > 0 ? (size_t)cells * 16 + 16 : text_safe_len(s, len, ascii) + 1;
-	char *buf;
+	struct winsize ws;
 
-	/* no more than fits is made safe: an argument may be megabytes long */
-	if (cells > 0 && len > (size_t)cells * 4 + 4)
-		len = (size_t)cells * 4 + 4;
-	buf = malloc(room);
-	if (!buf)
-		return;
-	text_safe(buf, room, s, len, ascii);
-	if (cells > 0)
-		text_cut(buf, room, cells, ascii);
-	fputs(buf, out);
-	free(buf);
+	if (!isatty(fd))
+		return 0;
+	return ioctl(fd, TIOCGWINSZ, &ws) == 0 && ws.ws_col ? ws.ws_col : 80;
 }
 
-void cmd_print_coverage(FILE *out, const struct table *t)
+int cmd_no_target(const struct table *t, const struct selector *target, const struct err *missing,
+		  struct err *err)
+{
+	pid_t number = target->kind == SELECT_PID ? (pid_t)target->number : 0;
+	bool group = false, session = false;
+
+	for (size_t i = 0; i < t->procs.n; i++) {
+		const struct process *p = &t->procs.v[i];
+
+		group |= number && p->pgid == number && !process_is_dead(p);
+		session |= number && p->sid == number && !process_is_dead(p);
+		if (number && p->id.pid == number && !selector_matches(target, p))
+			return err_set(err, ESRCH,
+				       "%d@%" PRIu64 " has ended: %d is another process now",
+				       number, target->start, number);
+		if (!selector_matches(target, p))
+			continue;
+		if (process_is_kthread(p))
+			return err_set(err, EPERM, "%d is a kernel thread: refused", p->id.pid);
+		if (process_is_dead(p) && !group && !session)
+			return err_set(err, ESRCH, "%d is dead already: its parent %d must reap it",
+				       p->id.pid, p->ppid);
+	}
+	if (group || session)
+		return err_set(err, ESRCH, "%d has ended, but its %s lives on: try %s:%d", number,
+			       group ? "group" : "session", group ? "pgid" : "sid", number);
+	return err_set(err, missing->code, "%s", missing->text);
+}
+
+void cmd_line_init_stderr(struct line *l)
+{
+	line_init(l, stderr, columns_of(STDERR_FILENO), false, !cmd_is_utf8());
+}
+
+void cmd_line_init(const struct cmd_common *common, struct line *l)
+{
+	line_init(l, stdout, columns_of(STDOUT_FILENO), cmd_color(common), !cmd_is_utf8());
+}
+
+int cmd_line_finish(struct line *l, struct err *err)
+{
+	bool failed = l->failed;
+
+	line_free(l);
+	return failed ? err_nomem(err) : 0;
+}
+
+void cmd_line_command(struct line *l, enum role role, const struct process *p)
+{
+	struct bytes command = {0};
+
+	if (process_command(p, &command) < 0)
+		l->failed = true;
+	else
+		line_safe(l, role, command.data, command.len);
+	bytes_free(&command);
+}
+
+#define UNKNOWN(l, ...)                                           \
+	do {                                                      \
+		line_put(l, ROLE_DIM, "not known: " __VA_ARGS__); \
+		line_end(l);                                      \
+	} while (0)
+
+void cmd_print_coverage(struct line *l, const struct table *t)
 {
 	const struct coverage *c = &t->coverage;
 	char when[9];
 
 	if (!(c->sources & 1u << SOURCE_REPLAY)) {
 		clock_hms(c->first_scan_wall_ns, when);
-		fprintf(out, "not known: anything that ended before %s UTC\n", when);
+		UNKNOWN(l, "anything that ended before %s UTC", when);
 	}
 	if (c->hidepid)
-		fprintf(out,
-			"not known: other users' processes, which /proc hides (hidepid): "
-			"%zu visible of an unknown number\n",
+		UNKNOWN(l,
+			"other users' processes, which /proc hides (hidepid): "
+			"%zu visible of an unknown number",
 			t->procs.n);
 	for (unsigned i = 0; i < DETAIL_COUNT; i++)
 		if (c->unreadable[i])
-			fprintf(out, "not known: %s of %u %s, not readable%s\n",
-				detail_name(1u << i), c->unreadable[i],
-				c->unreadable[i] == 1 ? "process" : "processes",
+			UNKNOWN(l, "%s of %u %s, not readable%s", detail_name(1u << i),
+				c->unreadable[i], c->unreadable[i] == 1 ? "process" : "processes",
 				t->host.uid ? " (other users')" : "");
 	if (c->skipped)
-		fprintf(out, "not known: %u readings that hung were given up\n", c->skipped);
+		UNKNOWN(l, "%u readings that hung were given up", c->skipped);
 }
 
 int cmd_finish(int status)

@@ -9,6 +9,7 @@
 #define STRAY_CMD_CMD_H
 
 #include "base/err.h"
+#include "cmd/line.h"
 #include "model/table.h"
 #include "model/selector.h"
 #include "source/source.h"
@@ -67,17 +68,30 @@ int cmd_troublef(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 int cmd_source_options(const struct cmd_common *common, const struct selector *target,
 		       struct source_options *out, struct err *err);
 
-/* The width of stdout's terminal; 0: not a terminal, never cut. */
-int cmd_columns(void);
+/*
+ * Why a target matches nothing: that number may be dead, the kernel's own, or
+ * live on as a group or session.  Sets *err (from missing at least); -its code.
+ */
+int cmd_no_target(const struct table *t, const struct selector *target, const struct err *missing,
+		  struct err *err);
+
 bool cmd_is_utf8(void);
 const char *cmd_dot(void); /* between two facts on a line: " · ", in ASCII " - " */
 bool cmd_color(const struct cmd_common *common);
 
-/* What the answer does not cover, as "not known: ..." lines on out. */
-void cmd_print_coverage(FILE *out, const struct table *t);
+/* A line on stdout, as wide and as colourful as that may be.  line_free() in the end. */
+void cmd_line_init(const struct cmd_common *common, struct line *l);
 
-/* Prints s (bytes of a process) made safe, cut to cells (0: never). */
-void cmd_print_safe(FILE *out, const char *s, size_t len, int cells);
+void cmd_line_init_stderr(struct line *l);
+
+/* 0, or -ENOMEM where a line could not be put together. */
+int cmd_line_finish(struct line *l, struct err *err);
+
+/* The command line of p, or its name. */
+void cmd_line_command(struct line *l, enum role role, const struct process *p);
+
+/* What the answer does not cover, as "not known: ..." lines. */
+void cmd_print_coverage(struct line *l, const struct table *t);
 
 /* Ends the command: flushes stdout; a write error is trouble. */
 int cmd_finish(int status);

@@ -5,6 +5,7 @@
 #include "record/diff_json.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 static int load(const struct cmd_common *common, const char *file, unsigned details,
@@ -23,97 +24,113 @@ static int load(const struct cmd_common *common, const char *file, unsigned deta
 	return r ? r : look_again(look, err);
 }
 
-static void print_command(const struct process *p, int columns)
+static void put_number(struct line *o, int64_t v)
 {
-	struct bytes command = {0};
-
-	if (process_command(p, &command) == 0)
-		cmd_print_safe(stdout, command.data, command.len, columns);
-	bytes_free(&command);
-	putchar('\n');
+	line_put(o, ROLE_NORMAL, "%" PRId64, v);
 }
 
-static void print_value(const struct process *p, int field)
+static void put_bytes(struct line *o, const struct bytes *b)
+{
+	if (b && b->data)
+		line_safe(o, ROLE_NORMAL, b->data, b->len);
+	else
+		line_put(o, ROLE_DIM, "not known");
+}
+
+static void put_value(struct line *o, const struct process *p, int field)
 {
 	const struct detail *d = p->detail;
-	const struct bytes *b = NULL;
 	char tty[32];
 
 	switch (field) {
 	case DIFF_PPID:
-		printf("%d", p->ppid);
-		return;
+		put_number(o, p->ppid);
+		break;
 	case DIFF_PGID:
-		printf("%d", p->pgid);
-		return;
+		put_number(o, p->pgid);
+		break;
 	case DIFF_SID:
-		printf("%d", p->sid);
-		return;
+		put_number(o, p->sid);
+		break;
 	case DIFF_STATE:
-		printf("%c", p->state);
-		return;
+		line_put(o, ROLE_NORMAL, "%c", p->state);
+		break;
 	case DIFF_TTY:
-		fputs(tty_name(p->tty_nr, tty) ? tty : "none", stdout);
-		return;
+		line_put(o, ROLE_NORMAL, "%s", tty_name(p->tty_nr, tty) ? tty : "none");
+		break;
 	case DIFF_UID:
-		printf("%d", d ? (int)d->uid : -1);
-		return;
+		put_number(o, d ? (int64_t)d->uid : -1);
+		break;
 	case DIFF_EXE:
-		b = &d->exe;
+		put_bytes(o, d ? &d->exe : NULL);
 		break;
 	case DIFF_CWD:
-		b = &d->cwd;
+		put_bytes(o, d ? &d->cwd : NULL);
 		break;
 	case DIFF_CGROUP:
-		b = &d->cgroup;
+		put_bytes(o, d ? &d->cgroup : NULL);
 		break;
 	default:
-		print_command(p, 100);
-		return;
+		cmd_line_command(o, ROLE_NORMAL, p);
+		break;
 	}
-	cmd_print_safe(stdout, b->data, b->len, 0);
 }
 
-static void print_changed(const struct diff_pair *pair, int columns)
+static void print_changed(struct line *o, const struct diff_pair *pair)
 {
-	printf("~ changed   %7d  ", pair->after->id.pid);
-	print_command(pair->after, columns);
+	line_put(o, ROLE_NORMAL, "~ changed   %7d  ", pair->after->id.pid);
+	cmd_line_command(o, ROLE_NORMAL, pair->after);
+	line_end(o);
 	for (int f = 0; f < DIFF_FIELDS; f++) {
 		if (!(pair->fields & 1u << f))
 			continue;
-		printf("                     %s: ", diff_field_name(f));
-		print_value(pair->before, f);
-		printf(" -> ");
-		print_value(pair->after, f);
-		putchar('\n');
+		line_put(o, ROLE_DIM, "                     %s: ", diff_field_name(f));
+		put_value(o, pair->before, f);
+		line_put(o, ROLE_DIM, " -> ");
+		put_value(o, pair->after, f);
+		line_end(o);
 	}
 }
 
-static void print_text(const struct diff *d)
+static void print_process(struct line *o, const char *word, enum role role, const struct process *p)
 {
-	int columns = cmd_columns() ? cmd_columns() - 22 : 0;
+	line_put(o, role, "%s %7d  ", word, p->id.pid);
+	cmd_line_command(o, ROLE_NORMAL, p);
+	line_end(o);
+}
+
+static void print_text(struct line *o, const struct diff *d)
+{
 	char before[CLOCK_RFC3339_MAX], after[CLOCK_RFC3339_MAX];
 
 	clock_rfc3339(d->before->host.wall_ns, before);
 	clock_rfc3339(d->after->host.wall_ns, after);
-	printf("before %s  after %s\n", before, after);
-	printf("%zu gone, %zu new, %zu changed, %zu restarted, %zu the same\n", d->removed.n,
-	       d->added.n, d->changed.n, d->restarted.n, d->same);
-	for (size_t i = 0; i < d->removed.n; i++) {
-		printf("- gone      %7d  ", d->removed.v[i]->id.pid);
-		print_command(d->removed.v[i], columns);
-	}
-	for (size_t i = 0; i < d->added.n; i++) {
-		printf("+ new       %7d  ", d->added.v[i]->id.pid);
-		print_command(d->added.v[i], columns);
-	}
+	line_put(o, ROLE_HEAD, "before %s  after %s", before, after);
+	line_end(o);
+	line_put(o, ROLE_HEAD, "%zu gone, %zu new, %zu changed, %zu restarted, %zu the same",
+		 d->removed.n, d->added.n, d->changed.n, d->restarted.n, d->same);
+	line_end(o);
+	for (size_t i = 0; i < d->removed.n; i++)
+		print_process(o, "- gone     ", ROLE_DIM, d->removed.v[i]);
+	for (size_t i = 0; i < d->added.n; i++)
+		print_process(o, "+ new      ", ROLE_GOOD, d->added.v[i]);
 	for (size_t i = 0; i < d->changed.n; i++)
-		print_changed(&d->changed.v[i], columns);
+		print_changed(o, &d->changed.v[i]);
 	for (size_t i = 0; i < d->restarted.n; i++) {
-		printf("= restarted %7d  now %d  ", d->restarted.v[i].before->id.pid,
-		       d->restarted.v[i].after->id.pid);
-		print_command(d->restarted.v[i].after, columns);
+		line_put(o, ROLE_NORMAL, "= restarted %7d  now %d  ",
+			 d->restarted.v[i].before->id.pid, d->restarted.v[i].after->id.pid);
+		cmd_line_command(o, ROLE_NORMAL, d->restarted.v[i].after);
+		line_end(o);
 	}
+}
+
+static int print_for_people(const struct cmd_common *common, const struct diff *d, struct err *err)
+{
+	struct line o;
+
+	cmd_line_init(common, &o);
+	print_text(&o, d);
+	return cmd_line_finish(&o, err);
 }
 
 static int compare(const struct cmd_common *common, const char *before, const char *after,
@@ -132,7 +149,7 @@ static int compare(const struct cmd_common *common, const char *before, const ch
 		if (common->json)
 			r = diff_json(stdout, &d, NULL, err);
 		else
-			print_text(&d);
+			r = print_for_people(common, &d, err);
 		diff_clear(&d);
 	}
 	look_close(&was);

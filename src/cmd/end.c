@@ -1,15 +1,16 @@
 #include "cmd/cmd.h"
 
 #include "base/clock.h"
-#include "base/json_write.h"
+#include "cmd/end_print.h"
 #include "engine/act.h"
 #include "engine/look.h"
+#include "model/suspect.h"
 #include "model/tree.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 enum { OPT_SIGNAL = 300, OPT_ONLY, OPT_DRY_RUN, OPT_YES, OPT_POSSIBLE, OPT_NO_RECORD };
@@ -37,11 +38,12 @@ struct end {
 	enum act_kind kind;
 	int signal;
 	uint64_t grace_ns;
-	const char *only;
+	enum scope only;
 	bool dry_run, yes, possible, no_record;
 	struct look look;
 	struct run run;
 	struct plan plan;
+	char text[128]; /* of the target, without a value of the environment */
 };
 
 static int parse_signal(const char *text)
@@ -62,6 +64,20 @@ static int parse_signal(const char *text)
 	return -1;
 }
 
+static int parse_only(const char *arg, enum scope *out, struct err *err)
+{
+	static const enum scope all[] = {SCOPE_GROUP, SCOPE_SESSION, SCOPE_RUN, SCOPE_PROCESS,
+					 SCOPE_MEMBERS};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (strcmp(arg, scope_name(all[i])) == 0) {
+			*out = all[i];
+			return 0;
+		}
+	return err_set(err, EINVAL, "--only: group, session, run, process or members, not '%s'",
+		       arg);
+}
+
 static int set_option(void *ctx, int id, const char *arg, struct err *err)
 {
 	struct end *e = ctx;
@@ -77,8 +93,7 @@ static int set_option(void *ctx, int id, const char *arg, struct err *err)
 			       : err_set(err, EINVAL, "--grace: not a duration '%s': try 5s or 1m",
 					 arg);
 	case OPT_ONLY:
-		e->only = arg;
-		return 0;
+		return parse_only(arg, &e->only, err);
 	case OPT_DRY_RUN:
 		e->dry_run = true;
 		return 0;
@@ -99,73 +114,43 @@ static int make_plan(struct end *e, struct err *err)
 {
 	const struct table *t = e->look.tracker.now;
 	const struct process *root = table_find(t, e->run.root);
-	struct aim aim = {.scope = SCOPE_RUN, .signal = e->signal, .possible = e->possible};
-	const char *only = e->only ? e->only : "run";
+	struct aim aim = {.scope = e->only, .signal = e->signal, .possible = e->possible};
 
-	if (strcmp(only, "group") == 0) {
-		aim.scope = SCOPE_GROUP;
+	if (e->only == SCOPE_GROUP)
 		aim.number = e->run.pgid;
-	} else if (strcmp(only, "session") == 0) {
-		aim.scope = SCOPE_SESSION;
+	else if (e->only == SCOPE_SESSION)
 		aim.number = e->run.sid;
-	} else if (strcmp(only, "members") == 0) {
-		aim.scope = SCOPE_MEMBERS;
-	} else if (strcmp(only, "process") == 0) {
-		aim.scope = SCOPE_PROCESS;
+	else if (e->only == SCOPE_PROCESS) {
 		aim.ids = root ? &root->id : NULL;
 		aim.n_ids = root ? 1 : 0;
-	} else if (strcmp(only, "run") != 0) {
-		return err_set(err, EINVAL,
-			       "--only: group, session, run, process or members, not '%s'", only);
 	}
 	return plan_make(t, &e->run, &aim, &e->plan, err);
 }
 
-static void print_command(const struct end *e, struct identity id)
+static int print_plan(struct end *e, struct err *err)
 {
-	const struct process *p = table_find(e->look.tracker.now, id);
-	struct bytes command = {0};
-	int columns = cmd_columns();
+	struct line o;
 
-	if (p && process_command(p, &command) == 0)
-		cmd_print_safe(stdout, command.data, command.len, columns > 40 ? columns - 32 : 0);
-	bytes_free(&command);
-}
-
-static void print_items(const struct end *e, const char *word, const struct plan_item *v, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		printf("%-12s %7d  ", word, v[i].id.pid);
-		print_command(e, v[i].id);
-		if (v[i].useless)
-			printf("  (%s)", v[i].useless);
-		putchar('\n');
-	}
-}
-
-static void print_plan(const struct end *e)
-{
-	const struct plan *p = &e->plan;
-
-	print_items(e, "would hit", p->hit.v, p->hit.n);
-	print_items(e, "not hit", p->not_hit.v, p->not_hit.n);
-	print_items(e, "spared", p->own.v, p->own.n);
-	print_items(e, "no member", p->strangers.v, p->strangers.n);
-	print_items(e, "dead", p->dead.v, p->dead.n);
+	cmd_line_init(&e->common, &o);
+	end_print_plan(&o, e->look.tracker.now, &e->plan);
+	return cmd_line_finish(&o, err);
 }
 
 /* More than members would be hit: --yes, or on a terminal the count typed. */
 static int confirm(struct end *e, struct err *err)
 {
 	char answer[32];
+	int r;
 
 	if (!e->plan.confirm || e->yes)
 		return 0;
-	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
+	if (e->common.json || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return err_set(err, EPERM, "%s: --yes is needed to hit it; nothing was sent",
 			       e->plan.confirm_why[0] ? e->plan.confirm_why
 						      : "more than members would be hit");
-	print_plan(e);
+	r = print_plan(e, err);
+	if (r < 0)
+		return r;
 	printf("%s. Type how many will be hit (anything else: nothing is sent): ",
 	       e->plan.confirm_why);
 	fflush(stdout);
@@ -174,131 +159,78 @@ static int confirm(struct end *e, struct err *err)
 	return 0;
 }
 
-static const char *result_words(const struct act_item *i)
+/*
+ * While an act goes on these do not end us but it: nothing that it stopped may
+ * stay so, and what was sent is to be said.  -1 where it cannot be: then they end us.
+ */
+static int catch_stops(sigset_t *old)
 {
-	switch (i->result) {
-	case ACT_RESULT_GONE:
-		return "gone";
-	case ACT_RESULT_ALIVE:
-		return "ALIVE";
-	case ACT_RESULT_FROZEN:
-		return "frozen";
-	case ACT_RESULT_THAWED:
-		return "thawed";
-	case ACT_RESULT_NOT_AIMED:
-		return "not aimed at";
-	case ACT_RESULT_APPEARED:
-		return "NEW SINCE";
-	case ACT_RESULT_PENDING:
-		break;
-	}
-	return "not known";
+	static const int stops[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2};
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(stops) / sizeof(stops[0]); i++)
+		sigaddset(&set, stops[i]);
+	sigprocmask(SIG_BLOCK, &set, old);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (fd < 0)
+		sigprocmask(SIG_SETMASK, old, NULL);
+	return fd;
 }
 
-static void print_item(const struct act_item *i)
+/* Those that come from here on end us as ever. */
+static void release_stops(int fd, const sigset_t *old)
 {
-	const char *of = i->died_of ? sigabbrev_np(i->died_of) : NULL;
-	int columns = cmd_columns();
-
-	printf("%-12s %7d  ", result_words(i), i->id.pid);
-	cmd_print_safe(stdout, i->command.data ? i->command.data : "", i->command.len,
-		       columns > 60 ? columns - 56
-		       : columns    ? 24
-				    : 0);
-	if (i->result == ACT_RESULT_GONE && i->last_signal)
-		printf("  after %.2f s%s%s", (double)i->after_ns / 1e9, of ? ", died of " : "",
-		       of ? of : "");
-	if (i->why)
-		printf("  %s", i->why);
-	putchar('\n');
+	if (fd >= 0)
+		close(fd);
+	sigprocmask(SIG_SETMASK, old, NULL);
 }
 
-static void print_outcome(const struct act_outcome *o)
+static void say_interrupted(int fd)
 {
-	printf("%s: %zu hit, %zu gone, %zu alive\n", o->title, o->hit, o->gone, o->alive);
+	struct signalfd_siginfo info = {0};
+	const char *name = NULL;
+
+	if (read(fd, &info, sizeof(info)) == sizeof(info))
+		name = sigabbrev_np((int)info.ssi_signo);
+	cmd_troublef("interrupted by %s: nothing more is sent, and what had been stopped goes on",
+		     name ? name : "a signal");
+}
+
+static int print_outcome(struct end *e, const struct act_outcome *outcome, struct err *err)
+{
+	struct line o;
+
+	if (e->common.json)
+		return end_json(e->text, e->look.tracker.now, &e->plan, outcome, err);
+	cmd_line_init(&e->common, &o);
+	end_print_outcome(&o, outcome);
+	return cmd_line_finish(&o, err);
+}
+
+/* Those that were to stop, or to go on, and did not. */
+static size_t missed(const struct act_outcome *o)
+{
+	size_t n = 0;
+
 	for (size_t i = 0; i < o->items.n; i++)
-		print_item(&o->items.v[i]);
-	if (o->dir[0])
-		printf("record: %s\n", o->dir);
+		n += o->items.v[i].result == ACT_RESULT_ALIVE;
+	return n;
 }
 
-static void json_identity(struct jw *j, const char *key, struct identity id)
+static int status_of(const struct end *e, const struct act_outcome *o)
 {
-	jw_object(j, key);
-	jw_int(j, "pid", id.pid);
-	jw_uint(j, "start_ticks", id.start);
-	jw_object_end(j);
+	if (e->kind == ACT_END)
+		return o->alive ? STATUS_DIFFERS : STATUS_OK;
+	if (missed(o))
+		return cmd_troublef("%s: %zu of %zu %s", e->text, missed(o), o->hit,
+				    e->kind == ACT_FREEZE ? "could not be stopped"
+							  : "did not go on");
+	return STATUS_OK;
 }
 
-static void json_items(struct jw *j, const char *key, const struct act_outcome *o,
-		       enum act_result which)
-{
-	jw_array(j, key);
-	for (size_t i = 0; i < o->items.n; i++) {
-		const struct act_item *item = &o->items.v[i];
-
-		if (item->result != which)
-			continue;
-		jw_object(j, NULL);
-		jw_int(j, "pid", item->id.pid);
-		jw_uint(j, "start_ticks", item->id.start);
-		jw_bytes(j, "cmdline", &item->command);
-		if (which == ACT_RESULT_GONE) {
-			jw_uint(j, "after_ns", item->after_ns);
-			jw_str(j, "died_of", item->died_of ? sigabbrev_np(item->died_of) : NULL);
-		}
-		if (which == ACT_RESULT_ALIVE)
-			jw_str(j, "why", item->why);
-		jw_object_end(j);
-	}
-	jw_array_end(j);
-}
-
-static int print_json(const struct end *e, const struct act_outcome *o, const char *target)
-{
-	struct jw *j = jw_open(stdout, false);
-	char at[CLOCK_RFC3339_MAX];
-
-	if (!j)
-		return -ENOMEM;
-	jw_object(j, NULL);
-	jw_str(j, "schema", "stray.end/1");
-	jw_str(j, "target", target);
-	jw_str(j, "act", o ? o->title : NULL);
-	jw_array(j, "signals");
-	if (o && o->sent_wall_ns) {
-		clock_rfc3339(o->sent_wall_ns, at);
-		jw_object(j, NULL);
-		jw_str(j, "name", sigabbrev_np(e->signal));
-		jw_array(j, "to");
-		for (size_t i = 0; i < e->plan.hit.n; i++)
-			json_identity(j, NULL, e->plan.hit.v[i].id);
-		jw_array_end(j);
-		jw_str(j, "at", at);
-		jw_object_end(j);
-	}
-	jw_array_end(j);
-	if (o) {
-		json_items(j, "gone", o, ACT_RESULT_GONE);
-		json_items(j, "survivors", o, ACT_RESULT_ALIVE);
-		json_items(j, "not_aimed_at", o, ACT_RESULT_NOT_AIMED);
-		json_items(j, "appeared", o, ACT_RESULT_APPEARED);
-		json_items(j, "frozen", o, ACT_RESULT_FROZEN);
-		json_items(j, "thawed", o, ACT_RESULT_THAWED);
-	}
-	jw_array(j, "refused");
-	if (!o && e->plan.refused[0]) {
-		jw_object(j, NULL);
-		jw_str(j, "reason", e->plan.refused);
-		jw_object_end(j);
-	}
-	jw_array_end(j);
-	jw_str(j, "record", o && o->dir[0] ? o->dir : NULL);
-	jw_object_end(j);
-	return jw_close(j);
-}
-
-static int carry_out(struct end *e, const char *target, int *status, struct err *err)
+static int carry_out(struct end *e, int *status, struct err *err)
 {
 	struct act_options options = {
 		.kind = e->kind,
@@ -306,25 +238,29 @@ static int carry_out(struct end *e, const char *target, int *status, struct err 
 		.no_record = e->no_record,
 		.grace_ns = e->grace_ns,
 	};
+	struct err unprinted = {0};
 	struct act *act;
-	const struct act_outcome *o;
+	sigset_t old;
+	int stops = catch_stops(&old);
 	int r = act_start(e->look.tracker.now, &e->run, &e->plan, &options, &act, err);
 
-	if (r < 0)
+	if (r < 0) {
+		release_stops(stops, &old);
 		return r;
-	act_run(act, err);
-	o = act_outcome(act);
-	if (e->common.json)
-		print_json(e, o, target);
-	else
-		print_outcome(o);
-	*status = o->alive && e->kind == ACT_END ? STATUS_DIFFERS : STATUS_OK;
+	}
+	act_run(act, stops, err);
+	if (act_outcome(act)->interrupted)
+		say_interrupted(stops);
+	if (print_outcome(e, act_outcome(act), &unprinted) < 0)
+		cmd_trouble(&unprinted);
+	*status = status_of(e, act_outcome(act));
 	act_free(act);
 	if (err->code) { /* the record is incomplete: said, and the act stands */
 		cmd_trouble(err);
 		err_clear(err);
 		*status = *status ? *status : STATUS_DIFFERS;
 	}
+	release_stops(stops, &old);
 	return 0;
 }
 
@@ -352,24 +288,6 @@ static bool churns(const struct table *t)
 	return false;
 }
 
-/* Something may have that number all the same: the dead and the kernel's own are no targets. */
-static int say_why_none(const struct table *t, const struct selector *target,
-			const struct err *missing, struct err *err)
-{
-	for (size_t i = 0; i < t->procs.n; i++) {
-		const struct process *p = &t->procs.v[i];
-
-		if (!selector_matches(target, p))
-			continue;
-		if (process_is_kthread(p))
-			return err_set(err, EPERM, "%d is a kernel thread: refused", p->id.pid);
-		if (process_is_dead(p))
-			return err_set(err, ESRCH, "%d is dead already: its parent %d must reap it",
-				       p->id.pid, p->ppid);
-	}
-	return err_set(err, missing->code, "%s", missing->text);
-}
-
 /*
  * A target may live in generations of some milliseconds (fork, exit, fork):
  * where processes vanished while they were read it is looked for again.
@@ -391,12 +309,11 @@ static int look_for_target(struct look *look, const struct selector *target, str
 				run_clear(run);
 			continue;
 		}
-		return r < 0 ? say_why_none(look->tracker.now, target, &missing, err) : 0;
+		return r < 0 ? cmd_no_target(look->tracker.now, target, &missing, err) : 0;
 	}
 }
 
-static int end(struct end *e, const struct selector *target, const char *text, int *status,
-	       struct err *err)
+static int end(struct end *e, const struct selector *target, int *status, struct err *err)
 {
 	struct source_options o;
 	int r = cmd_source_options(&e->common, target, &o, err);
@@ -415,30 +332,90 @@ static int end(struct end *e, const struct selector *target, const char *text, i
 		return r;
 	if (e->plan.refused[0]) {
 		if (e->common.json)
-			print_json(e, NULL, text);
-		return err_set(err, EPERM, "%s: refused: %s%s", text, e->plan.refused,
+			end_json(e->text, e->look.tracker.now, &e->plan, NULL, err);
+		return err_set(err, EPERM, "%s: refused: %s%s", e->text, e->plan.refused,
 			       e->plan.own.n ? ": --only=members spares it and hits the rest" : "");
 	}
-	if (e->dry_run) {
-		print_plan(e);
-		return 0;
-	}
+	if (e->dry_run)
+		return e->common.json ? end_json(e->text, e->look.tracker.now, &e->plan, NULL, err)
+				      : print_plan(e, err);
 	r = confirm(e, err);
-	return r ? r : carry_out(e, text, status, err);
+	return r ? r : carry_out(e, status, err);
+}
+
+#define CANDIDATES_MAX 10
+
+static bool is_suspect(void *ctx, const struct process *p)
+{
+	(void)ctx;
+	return p->suspect;
+}
+
+static unsigned rank(void *ctx, const struct process *p)
+{
+	(void)ctx;
+	return suspect_weight(p);
+}
+
+/* The groups of what looks left behind, the gravest first, by one process each. */
+static void print_groups(struct line *o, const struct tree *tree)
+{
+	size_t n = 0;
+	pid_t last = 0;
+
+	for (size_t i = 0; i < tree->rows.n; i++) {
+		const struct process *p = tree->rows.v[i].p;
+
+		if (tree->rows.v[i].kind != TREE_PROCESS || !p || p->pgid == last)
+			continue;
+		if (n++ == CANDIDATES_MAX) {
+			line_put(o, ROLE_NORMAL, "  and more: stray list --suspects");
+			line_end(o);
+			return;
+		}
+		last = p->pgid;
+		line_put(o, ROLE_NORMAL, "  pgid:%-8d ", p->pgid);
+		cmd_line_command(o, ROLE_NORMAL, p);
+		line_end(o);
+	}
 }
 
 /* Without a TARGET nothing is ever ended: say what there is. */
-static void print_candidates(const struct cmd *cmd)
+static void print_candidates(const struct cmd *cmd, const struct cmd_common *common)
 {
-	fprintf(stderr,
-		"stray: %s: a TARGET is needed: PID, pgid:N, sid:N, audit:N, "
-		"env:NAME[=VALUE] or cgroup:PATH; candidates: stray list --suspects\n",
-		cmd->name);
+	struct tree_options want = {.want = is_suspect, .rank = rank};
+	struct source_options options;
+	struct look look = {0};
+	struct tree tree;
+	struct line o;
+	int r = cmd_source_options(common, NULL, &options, NULL);
+
+	cmd_troublef("%s: a TARGET is needed: PID, pgid:N, sid:N, audit:N, env:NAME[=VALUE] or "
+		     "cgroup:PATH; candidates: stray list --suspects",
+		     cmd->name);
+	if (!r)
+		r = look_open(&look, &options, NULL);
+	if (!r)
+		r = look_again(&look, NULL);
+	if (!r)
+		r = tree_build(look.tracker.now, &want, &tree, NULL);
+	if (!r) {
+		cmd_line_init_stderr(&o);
+		print_groups(&o, &tree);
+		line_free(&o);
+		tree_free(&tree);
+	}
+	look_close(&look);
 }
 
 static int run_kind(const struct cmd *cmd, int argc, char **argv, enum act_kind kind, int signal)
 {
-	struct end e = {.kind = kind, .signal = signal, .grace_ns = ACT_GRACE_NS};
+	struct end e = {
+		.kind = kind,
+		.signal = signal,
+		.grace_ns = ACT_GRACE_NS,
+		.only = SCOPE_RUN,
+	};
 	struct selector target = {0};
 	struct err err = {0};
 	int rest, r, status = STATUS_OK;
@@ -446,13 +423,18 @@ static int run_kind(const struct cmd *cmd, int argc, char **argv, enum act_kind 
 
 	if (parsed != PARSED_RUN)
 		return parsed == PARSED_DONE ? STATUS_OK : STATUS_TROUBLE;
-	if (argc - rest != 1) {
-		print_candidates(cmd);
+	if (argc - rest > 1)
+		return cmd_troublef("%s: one TARGET only: see stray %s --help", cmd->name,
+				    cmd->name);
+	if (argc == rest) {
+		print_candidates(cmd, &e.common);
 		return STATUS_TROUBLE;
 	}
 	r = selector_parse(argv[rest], &target, &err);
-	if (!r)
-		r = end(&e, &target, argv[rest], &status, &err);
+	if (!r) {
+		selector_text(&target, e.text, sizeof(e.text));
+		r = end(&e, &target, &status, &err);
+	}
 	plan_clear(&e.plan);
 	look_close(&e.look);
 	run_clear(&e.run);

@@ -25,7 +25,7 @@ struct list {
 	struct look look;
 	struct run run; /* where a TARGET was given */
 	bool has_run;
-	int columns;
+	struct line line;
 };
 
 static int set_option(void *ctx, int id, const char *arg, struct err *err)
@@ -54,32 +54,32 @@ static unsigned rank(void *ctx, const struct process *p)
 	return suspect_weight(p);
 }
 
-static void print_session(const struct list *l, const struct tree_row *row)
+static void print_session(struct list *l, const struct tree_row *row)
 {
+	struct line *o = &l->line;
 	char tty[32];
 
 	if (row->kind == TREE_SESSION) {
-		printf("session %d", row->sid);
+		line_put(o, ROLE_HEAD, "session %d", row->sid);
 		if (row->one_group)
-			printf(" = group %d", row->pgid);
+			line_put(o, ROLE_HEAD, " = group %d", row->pgid);
 		if (row->sid == 0)
-			printf(" (led outside this PID namespace)");
+			line_put(o, ROLE_NORMAL, " (led outside this PID namespace)");
 		if (row->p && tty_name(row->p->tty_nr, tty))
-			printf("%s%s", cmd_dot(), tty);
+			line_put(o, ROLE_NORMAL, "%s%s", cmd_dot(), tty);
 		if (row->p && row->p->origin_name.len) {
-			fputs(cmd_dot(), stdout);
-			cmd_print_safe(stdout, row->p->origin_name.data, row->p->origin_name.len,
-				       60);
+			line_put(o, ROLE_NORMAL, "%s", cmd_dot());
+			line_safe(o, ROLE_NORMAL, row->p->origin_name.data,
+				  row->p->origin_name.len);
 		}
 	} else {
-		printf("  group %d", row->pgid);
+		line_put(o, ROLE_HEAD, "  group %d", row->pgid);
 	}
 	if (row->leader_gone)
-		printf("%sleader gone", cmd_dot());
+		line_put(o, ROLE_SUSPECT, "%sleader gone", cmd_dot());
 	if (row->orphaned && row->sid > 0)
-		printf("%sorphaned", cmd_dot());
-	putchar('\n');
-	(void)l;
+		line_put(o, ROLE_SUSPECT, "%sorphaned", cmd_dot());
+	line_end(o);
 }
 
 static uint64_t start_wall_ns(const struct host *host, const struct process *p)
@@ -89,62 +89,73 @@ static uint64_t start_wall_ns(const struct host *host, const struct process *p)
 	return boot_wall + p->id.start * (CLOCK_NS_PER_S / (uint64_t)host->ticks_per_second);
 }
 
-static void print_reasons(const struct process *p)
+static void print_reasons(struct list *l, const struct process *p, bool one_group)
 {
 	const char *mark = suspect_mark(p), *mux = suspect_multiplexer(p);
+	struct line *o = &l->line;
 	const char *sep = "";
 
+	line_put(o, ROLE_NORMAL, "%s       ", one_group ? "  " : "    ");
 	for (unsigned i = 0; i < SUSPECT_COUNT; i++) {
 		if (!(p->suspect & 1u << i))
 			continue;
-		printf("%s%s", sep, suspect_reason(1u << i));
+		line_put(o, ROLE_NORMAL, "%s%s", sep, suspect_reason(1u << i));
 		sep = ", ";
 		if (1u << i == SUSPECT_MARK && mark)
-			printf(" (%s)", mark);
+			line_put(o, ROLE_NORMAL, " (%s)", mark);
 	}
 	if (mux)
-		printf("%s%s", sep, mux);
-	if (p->remote.data)
-		printf(", connected to %s", p->remote.data);
+		line_put(o, ROLE_NORMAL, "%s%s", sep, mux);
+	if (p->remote.data) {
+		line_put(o, ROLE_NORMAL, ", ");
+		line_put(o, ROLE_AUTHORITY, "connected to %s", p->remote.data);
+	}
+	line_end(o);
 }
 
-static void print_process(const struct list *l, const struct tree_row *row, bool one_group)
+static enum role role_of(const struct process *p)
+{
+	if (process_is_dead(p))
+		return ROLE_DIM;
+	return p->survived ? ROLE_SURVIVOR : p->suspect ? ROLE_SUSPECT : ROLE_NORMAL;
+}
+
+#define WIDE 80   /* below, when it started and whose it is give way to the command */
+#define NARROW 50 /* below, the parent's number too */
+
+static void print_process(struct list *l, const struct tree_row *row, bool one_group)
 {
 	const struct table *t = l->look.tracker.now;
 	const struct process *p = row->p;
-	struct bytes command = {0};
-	bool utf8 = cmd_is_utf8();
+	struct line *o = &l->line;
 	char flags[7], when[9];
-	int used;
 
 	run_flags(l->has_run ? &l->run : NULL, p, flags);
 	clock_hms(start_wall_ns(&t->host, p), when);
-	used = printf("%s%s %7d %7d %c %s ", one_group ? "  " : "    ", flags, p->id.pid, p->ppid,
-		      p->state, when);
-	used += printf("%-8.8s ", p->detail && p->detail->user.data ? p->detail->user.data : "?");
-	for (int d = 1; d < row->depth; d++, used += 2)
-		fputs(!(row->bars & 1u << d) ? "  " : utf8 ? "│ " : "| ", stdout);
-	if (row->depth > 0) {
-		fputs(!utf8 ? "`-" : row->last ? "└ " : "├ ", stdout);
-		used += 2;
+	line_put(o, role_of(p), "%s%s %7d ", one_group ? "  " : "    ", flags, p->id.pid);
+	if (!o->columns || o->columns >= NARROW)
+		line_put(o, role_of(p), "%7d ", p->ppid);
+	line_put(o, role_of(p), "%c ", p->state);
+	if (!o->columns || o->columns >= WIDE) {
+		char user[9];
+		const struct detail *d = p->detail;
+
+		snprintf(user, sizeof(user), "%.8s", d && d->user.data ? d->user.data : "?");
+		line_put(o, ROLE_NORMAL, "%s ", when);
+		line_safe(o, ROLE_NORMAL, user, strlen(user));
+		line_put(o, ROLE_NORMAL, "%*s", 9 - (int)strlen(user), "");
 	}
-	if (process_command(p, &command) < 0)
-		return;
-	if (l->columns)
-		cmd_print_safe(stdout, command.data, command.len,
-			       l->columns > used + 8 ? l->columns - used : 8);
-	else
-		cmd_print_safe(stdout, command.data, command.len, 0);
-	bytes_free(&command);
-	putchar('\n');
-	if (l->suspects) {
-		printf("%s       ", one_group ? "  " : "    ");
-		print_reasons(p);
-		putchar('\n');
-	}
+	for (int d = 1; d < row->depth; d++)
+		line_put(o, ROLE_DIM, "%s", !(row->bars & 1u << d) ? "  " : o->ascii ? "| " : "│ ");
+	if (row->depth > 0)
+		line_put(o, ROLE_DIM, "%s", o->ascii ? "`-" : row->last ? "└ " : "├ ");
+	cmd_line_command(o, role_of(p), p);
+	line_end(o);
+	if (l->suspects)
+		print_reasons(l, p, one_group);
 }
 
-static void print_head(const struct list *l, const struct tree *tree)
+static void print_head(struct list *l, const struct tree *tree)
 {
 	const struct tracker *k = &l->look.tracker;
 	unsigned sessions = 0;
@@ -154,13 +165,15 @@ static void print_head(const struct list *l, const struct tree *tree)
 	if (!l->suspects)
 		return;
 	if (k->suspects)
-		printf("%zu %s in %u %s, %zu processes\n", k->suspects,
-		       k->suspects == 1 ? "suspect" : "suspects", sessions,
-		       sessions == 1 ? "session" : "sessions", k->now->procs.n);
+		line_put(&l->line, ROLE_HEAD, "%zu %s in %u %s, %zu processes", k->suspects,
+			 k->suspects == 1 ? "suspect" : "suspects", sessions,
+			 sessions == 1 ? "session" : "sessions", k->now->procs.n);
 	else
-		printf("no suspects: %zu processes, all accounted for or without a reason to "
-		       "suspect them\n",
-		       k->now->procs.n);
+		line_put(&l->line, ROLE_GOOD,
+			 "no suspects: %zu processes, all accounted for or without a reason to "
+			 "suspect them",
+			 k->now->procs.n);
+	line_end(&l->line);
 }
 
 static int print_tree(struct list *l, struct err *err)
@@ -189,7 +202,7 @@ static int print_tree(struct list *l, struct err *err)
 			print_session(l, row);
 	}
 	tree_free(&tree);
-	cmd_print_coverage(stdout, l->look.tracker.now);
+	cmd_print_coverage(&l->line, l->look.tracker.now);
 	return 0;
 }
 
@@ -206,19 +219,27 @@ static int list(struct list *l, const struct selector *target, struct err *err)
 	if (!r)
 		r = look_again(&l->look, err);
 	if (!r && target->kind != SELECT_NONE) {
-		r = run_choose(&l->run, target, l->look.tracker.now, err);
+		struct err missing = {0};
+
+		r = run_choose(&l->run, target, l->look.tracker.now, &missing);
 		l->has_run = !r;
+		if (r < 0)
+			r = cmd_no_target(l->look.tracker.now, target, &missing, err);
 		if (!r)
 			r = tracker_set_run(&l->look.tracker, &l->run, err);
 	}
 	if (!r)
 		r = contacts_read(&l->look.tracker, NULL, err);
-	return r ? r : print_tree(l, err);
+	if (r)
+		return r;
+	cmd_line_init(&l->common, &l->line);
+	r = print_tree(l, err);
+	return cmd_line_finish(&l->line, r ? NULL : err) < 0 && !r ? -ENOMEM : r;
 }
 
 static int run(const struct cmd *cmd, int argc, char **argv)
 {
-	struct list l = {.columns = cmd_columns()};
+	struct list l = {0};
 	struct selector target = {0};
 	struct err err = {0};
 	int rest, r = 0;

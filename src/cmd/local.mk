@@ -3,7 +3,8 @@ libcmd_a_CPPFLAGS = $(AM_CPPFLAGS)
 libcmd_a_SOURCES = \
 	%D%/cmd.c %D%/cmd.h \
 	%D%/diff.c \
-	%D%/end.c \
+	%D%/end.c %D%/end_print.c %D%/end_print.h \
+	%D%/line.c %D%/line.h \
 	%D%/list.c %D%/list_json.c %D%/list_json.h \
 	%D%/snap.c \
 	%D%/why.c %D%/why_json.c %D%/why_json.h

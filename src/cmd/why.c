@@ -21,26 +21,50 @@ static int complete(struct look *look, struct process *p, struct err *err)
 	return 0;
 }
 
-static int print_one(struct look *look, const struct process *p, struct err *err)
+/* What a line is about, where that needs eyes. */
+static enum role role_of(const char *label)
+{
+	static const struct {
+		const char *label;
+		enum role role;
+	} roles[] = {
+		{"suspect", ROLE_SUSPECT},
+		{"reaches", ROLE_AUTHORITY},
+		{"not known", ROLE_DIM},
+	};
+
+	for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++)
+		if (strcmp(label, roles[i].label) == 0)
+			return roles[i].role;
+	return ROLE_NORMAL;
+}
+
+static int print_one(const struct cmd_common *common, struct look *look, const struct process *p,
+		     struct err *err)
 {
 	struct explanation e;
-	int columns = cmd_columns();
+	struct line o;
 	int r = explain_process(&look->tracker, p, !cmd_is_utf8(), &e, err);
+	enum role role = ROLE_NORMAL;
 
+	cmd_line_init(common, &o);
 	for (size_t i = 0; i < e.n; i++) {
-		printf("%-11s", e.v[i].label);
-		cmd_print_safe(stdout, e.v[i].text, strlen(e.v[i].text),
-			       columns > 20 ? columns - 11 : columns);
-		putchar('\n');
+		if (*e.v[i].label)
+			role = role_of(e.v[i].label);
+		line_put(&o, ROLE_HEAD, "%-11s", e.v[i].label);
+		line_put(&o, role, "%s", e.v[i].text);
+		line_end(&o);
 	}
 	explanation_clear(&e);
-	return r;
+	return cmd_line_finish(&o, r ? NULL : err) < 0 && !r ? -ENOMEM : r;
 }
 
 /* j: NULL for text. */
-static int explain(struct look *look, const struct selector *target, struct jw *j, struct err *err)
+static int explain(const struct cmd_common *common, struct look *look,
+		   const struct selector *target, struct jw *j, struct err *err)
 {
 	struct table *t = look->tracker.now;
+	struct err missing = {.code = ESRCH, .text = "nothing alive matches: see stray list"};
 	struct process *self = table_find(t, t->host.self);
 	size_t n = 0;
 	int r = 0;
@@ -58,12 +82,13 @@ static int explain(struct look *look, const struct selector *target, struct jw *
 		if (n++ && !j)
 			putchar('\n');
 		if (!r)
-			r = j ? why_json_item(j, &look->tracker, p, err) : print_one(look, p, err);
+			r = j ? why_json_item(j, &look->tracker, p, err)
+			      : print_one(common, look, p, err);
 	}
 	if (!r && !n && target->kind == SELECT_NONE && !j)
 		printf("no suspects: name a TARGET to have it explained\n");
 	else if (!r && !n && target->kind != SELECT_NONE)
-		r = err_set(err, ESRCH, "nothing alive matches: see stray list");
+		r = cmd_no_target(t, target, &missing, err);
 	return r;
 }
 
@@ -77,7 +102,7 @@ static int explain_json(struct look *look, const struct selector *target, struct
 	jw_object(j, NULL);
 	jw_str(j, "schema", "stray.why/1");
 	jw_array(j, "items");
-	r = explain(look, target, j, err);
+	r = explain(NULL, look, target, j, err);
 	if (r < 0) {
 		jw_discard(j);
 		return r;
@@ -112,7 +137,7 @@ static int run(const struct cmd *cmd, int argc, char **argv)
 		r = look_again(&look, &err);
 	if (!r)
 		r = common.json ? explain_json(&look, &target, &err)
-				: explain(&look, &target, NULL, &err);
+				: explain(&common, &look, &target, NULL, &err);
 	look_close(&look);
 	selector_free(&target);
 	return r < 0 ? cmd_trouble(&err) : STATUS_OK;

@@ -329,6 +329,13 @@ uint64_t ladder_timeout_ns(const struct ladder *l, uint64_t now_ns)
 	return 0;
 }
 
+void ladder_abandon(struct ladder *l)
+{
+	if (l->state == STOPPING)
+		signal_undo_stop(&l->set);
+	l->state = DONE;
+}
+
 void ladder_hurry(struct ladder *l)
 {
 	l->plan.grace_ns = 0;

@@ -75,6 +75,9 @@ int ladder_fd(const struct ladder *l);
 /* How long until a step is due in any case; 0: now; UINT64_MAX: it is done. */
 uint64_t ladder_timeout_ns(const struct ladder *l, uint64_t now_ns);
 
+/* Nothing more is sent: what it had stopped goes on, and it is done. */
+void ladder_abandon(struct ladder *l);
+
 /* The grace is over now. */
 void ladder_hurry(struct ladder *l);
 

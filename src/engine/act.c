@@ -27,6 +27,9 @@ void act_free(struct act *a)
 	for (size_t i = 0; i < a->outcome.items.n; i++)
 		bytes_free(&a->outcome.items.v[i].command);
 	free(a->outcome.items.v);
+	for (size_t i = 0; i < a->outcome.sent.n; i++)
+		free(a->outcome.sent.v[i].to);
+	free(a->outcome.sent.v);
 	if (a->outcome.diff) {
 		diff_clear(a->outcome.diff);
 		free(a->outcome.diff);
@@ -95,12 +98,25 @@ static int find_members(void *ctx, struct identity_list *out, struct err *err)
 int act_before_signal(void *ctx, int sig, const struct identity *to, size_t n, struct err *err)
 {
 	struct act *a = ctx;
+	struct act_sent s = {
+		.signal = sig,
+		.wall_ns = clock_wall_ns(),
+		.to = calloc(n + 1, sizeof(*s.to)),
+		.n = n,
+	};
 
+	if (!s.to)
+		return err_nomem(err);
+	if (n)
+		memcpy(s.to, to, n * sizeof(*to));
+	if (!VEC_PUSH(&a->outcome.sent, s)) {
+		free(s.to);
+		return err_nomem(err);
+	}
 	if (!a->outcome.sent_wall_ns)
-		a->outcome.sent_wall_ns = clock_wall_ns();
+		a->outcome.sent_wall_ns = s.wall_ns;
 	if (a->record)
 		act_record_sent(a->record, sig, to, n);
-	(void)err;
 	return 0;
 }
 
@@ -368,10 +384,23 @@ int act_step(struct act *a, uint64_t boot_ns, struct err *err)
 	return 1;
 }
 
-int act_run(struct act *a, struct err *err)
+void act_stop(struct act *a, struct err *err)
+{
+	if (a->outcome.done)
+		return;
+	if (a->ladder)
+		ladder_abandon(a->ladder);
+	a->outcome.interrupted = true;
+	finish(a, err);
+}
+
+int act_run(struct act *a, int stop_fd, struct err *err)
 {
 	while (!act_step(a, clock_boot_ns(), err)) {
-		struct pollfd p = {.fd = act_fd(a), .events = POLLIN};
+		struct pollfd p[] = {
+			{.fd = act_fd(a), .events = POLLIN},
+			{.fd = stop_fd, .events = POLLIN},
+		};
 		uint64_t now = clock_boot_ns(), at = act_wakes_at(a);
 		struct timespec wait = {0};
 
@@ -379,7 +408,8 @@ int act_run(struct act *a, struct err *err)
 			wait.tv_sec = (time_t)((at - now) / CLOCK_NS_PER_S);
 			wait.tv_nsec = (long)((at - now) % CLOCK_NS_PER_S);
 		}
-		ppoll(&p, 1, &wait, NULL);
+		if (ppoll(p, 2, &wait, NULL) > 0 && p[1].revents)
+			act_stop(a, err);
 	}
 	return err && err->code ? -err->code : 0;
 }

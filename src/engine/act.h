@@ -56,6 +56,14 @@ struct act_item {
 	int error;         /* errno of the last signal, or 0 */
 };
 
+/* One batch, as it was announced: which of them it reached is each item's matter. */
+struct act_sent {
+	int signal;
+	uint64_t wall_ns;
+	struct identity *to; /* owned */
+	size_t n;
+};
+
 struct act_outcome {
 	struct {
 		struct act_item *v;
@@ -65,6 +73,11 @@ struct act_outcome {
 	char title[96];        /* "TERM to group 4160" */
 	char dir[256];         /* of the record; "" where there is none */
 	uint64_t sent_wall_ns; /* of the first signal */
+	struct {
+		struct act_sent *v;
+		size_t n, cap;
+	} sent;           /* in order of time */
+	bool interrupted; /* act_stop() came before it was over */
 	bool done;
 	struct table *before, *after; /* owned by the act; after: NULL until done */
 	struct diff *diff;            /* owned by the act; NULL until done */
@@ -88,8 +101,17 @@ int act_start(const struct table *now, const struct run *run, const struct plan 
  */
 int act_step(struct act *a, uint64_t boot_ns, struct err *err);
 
-/* Waits between the steps, to the end.  0, with *err as act_step. */
-int act_run(struct act *a, struct err *err);
+/*
+ * Sends nothing more: what it had stopped goes on, and what is alive is looked
+ * for and recorded as after any act.  *err as act_step.
+ */
+void act_stop(struct act *a, struct err *err);
+
+/*
+ * Waits between the steps, to the end, or until stop_fd (-1: none) is readable:
+ * then as act_stop.  0, with *err as act_step.
+ */
+int act_run(struct act *a, int stop_fd, struct err *err);
 
 /* Readable when something of it ended: for epoll.  -1: none. */
 int act_fd(const struct act *a);
