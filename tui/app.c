@@ -238,9 +238,11 @@ static int first_scan(struct app *a, struct err *err)
 		if (epoll_wait(a->epoll, &e, 1, CHECK_MS) < 0 && errno != EINTR)
 			return err_errno(err, errno, "epoll");
 		scanner_check(a->scanner, clock_boot_ns());
-		if (take_input(a, err) < 0)
-			return -err->code;
-		r = take_scan(a, err);
+		r = take_input(a, err);
+		if (!r && a->dirty)
+			draw(a);
+		if (!r)
+			r = take_scan(a, err);
 		if (!r && a->view.trouble[0])
 			return err_set(err, ENODATA, "%s", a->view.trouble);
 	}

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "tui/facts.h"
 #include "tui/keymap.h"
 
@@ -43,7 +44,7 @@ static void name_unit(struct dialog *d, const struct dialog_host *h)
 	size_t n = sizeof(d->unit);
 
 	if (d->scope == SCOPE_RUN && h->run)
-		snprintf(d->unit, n, "%.60s", h->run->id);
+		text_safe(d->unit, n, h->run->id, strlen(h->run->id), false);
 	else if (d->scope == SCOPE_PROCESS && d->tagged)
 		snprintf(d->unit, n, "%zu picked processes", d->ids.n);
 	else if (d->scope == SCOPE_PROCESS)

@@ -80,9 +80,11 @@ static void say_whom(const struct dialog *d, const struct dialog_host *h, struct
 	}
 	line_add(&l, "%zu %s", n, n == 1 ? "process" : "processes");
 	if (h->run && members == n)
-		line_add(&l, ", %s of %s", n == 1 ? "a member" : "all members", h->run->id);
+		line_add(&l, ", %s of ", n == 1 ? "a member" : "all members");
 	else if (h->run)
-		line_add(&l, ", %zu of them no members of %s", n - members, h->run->id);
+		line_add(&l, ", %zu of them no members of ", n - members);
+	if (h->run)
+		line_text(&l, h->run->id, 40);
 	else if (first) {
 		line_add(&l, " of user ");
 		facts_user(&l, first);
@@ -249,8 +251,14 @@ static void say_members(const struct dialog *d, struct body *b, int cols)
 
 static void say_question(const struct dialog *d, struct body *b, int cols)
 {
+	static const char *const verbs[] = {
+		[ACT_SIGNAL] = NULL,
+		[ACT_END] = "ends",
+		[ACT_FREEZE] = "freezes",
+		[ACT_THAW] = "thaws",
+	};
 	struct line l;
-	char title[128];
+	char name[8];
 
 	put(b, STYLE_NORMAL, "");
 	if (d->problem[0])
@@ -268,9 +276,11 @@ static void say_question(const struct dialog *d, struct body *b, int cols)
 		put(b, STYLE_KEY, "Type how many will be hit, then Enter:       Esc sends nothing");
 		return;
 	}
-	dialog_title(d, title, sizeof(title));
 	line_start(&l, false);
-	line_add(&l, "Enter sends %.*s to %zu", (int)strcspn(title, " "), title, d->plan.hit.n);
+	if (verbs[d->act.kind])
+		line_add(&l, "Enter %s %zu", verbs[d->act.kind], d->plan.hit.n);
+	else
+		line_add(&l, "Enter sends %s to %zu", facts_signal(d->signal, name), d->plan.hit.n);
 	line_add(&l, "%*sEsc sends nothing",
 		 cols - text_cells(l.text) - 18 > 2 ? cols - text_cells(l.text) - 18 : 2, "");
 	put(b, STYLE_KEY, l.text);

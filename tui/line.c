@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/text.h"
 
@@ -71,4 +72,11 @@ void line_bytes(struct line *l, const struct bytes *b, int cells)
 	text_safe(safe, sizeof(safe) - 4, b->data, len, l->ascii);
 	text_cut(safe, sizeof(safe), cells, l->ascii);
 	line_add(l, "%s", safe);
+}
+
+void line_text(struct line *l, const char *s, int cells)
+{
+	struct bytes b = {(char *)s, strlen(s)}; /* only read from */
+
+	line_bytes(l, &b, cells);
 }

@@ -27,6 +27,9 @@ void line_add(struct line *l, const char *fmt, ...) __attribute__((format(printf
 void line_dot(struct line *l);
 void line_comma(struct line *l);
 
+/* As line_bytes, of a C string that may not be safe: a name, a path. */
+void line_text(struct line *l, const char *s, int cells);
+
 /* Bytes of a process, made safe, at most cells wide; "?" where not known. */
 void line_bytes(struct line *l, const struct bytes *b, int cells);
 

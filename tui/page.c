@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/vec.h"
 
 #define LABEL_CELLS 12
@@ -18,12 +19,15 @@ static void drop_lines(struct page *p)
 
 void page_start(struct page *p, const char *title)
 {
+	char safe[sizeof(p->title)];
+
 	drop_lines(p);
-	if (strcmp(p->title, title) == 0)
+	text_safe(safe, sizeof(safe), title, strlen(title), false);
+	if (strcmp(p->title, safe) == 0)
 		return;
 	p->top = 0;
 	p->sideways = 0;
-	snprintf(p->title, sizeof(p->title), "%s", title);
+	memcpy(p->title, safe, sizeof(safe));
 }
 
 void page_free(struct page *p)

@@ -27,7 +27,7 @@ struct page {
 	int shown; /* lines of the last drawing, for paging */
 };
 
-/* Empties it; where it was scrolled to stays if the title is the same. */
+/* Empties it; where it was scrolled to stays if the title (made safe) is the same. */
 void page_start(struct page *p, const char *title);
 void page_free(struct page *p);
 

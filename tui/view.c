@@ -40,11 +40,14 @@ void view_free(struct view *v)
 
 void view_say(struct view *v, enum style style, const char *fmt, ...)
 {
+	char text[sizeof(v->message)];
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(v->message, sizeof(v->message), fmt, ap);
+	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	/* errors may quote what a process chose */
+	text_safe(v->message, sizeof(v->message), text, strlen(text), false);
 	v->message_style = style;
 }
 
@@ -75,6 +78,19 @@ static void lose_cursor(struct view *v)
 {
 	v->cursor_lost = true;
 	snprintf(v->lost_words, sizeof(v->lost_words), "%s", v->cursor_words);
+}
+
+/* The end of what is followed is what one follows it for. */
+static void watch_followed(struct view *v)
+{
+	const struct row *row = view_row(v);
+
+	if (!v->follow || !(v->cursor_lost || (row && row_is_dead(row))))
+		return;
+	v->follow = false;
+	v->bell = true;
+	view_say(v, STYLE_WARNING, "%s has ended",
+		 v->cursor_lost ? v->lost_words : v->cursor_words);
 }
 
 void view_rebuild(struct view *v, bool settle)
@@ -148,6 +164,7 @@ int view_scanned(struct view *v, struct err *err)
 	if (v->has_run)
 		watch_run(v);
 	view_rebuild(v, settle);
+	watch_followed(v);
 	view_ask_again(v);
 	if (v->screen == SCREEN_WHY)
 		view_why_page(v);

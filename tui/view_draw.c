@@ -47,7 +47,8 @@ static void add_what(const struct view *v, struct line *l)
 		return;
 	}
 	clock_hms(v->chosen_wall_ns, when);
-	line_add(l, "%s, chosen here %s", v->run.id, when);
+	line_text(l, v->run.id, 40);
+	line_add(l, ", chosen here %s", when);
 	if (v->run.over_ticks) {
 		clock_hms(facts_wall_ns(&t->host, v->run.over_ticks), when);
 		line_add(l, " · LEFTOVER: its root ended %s", when);
@@ -79,7 +80,8 @@ static void draw_title(const struct view *v, const struct area *a)
 		return;
 	}
 	line_start(&l, v->o.ascii);
-	line_add(&l, "%s · ", t->host.hostname);
+	line_text(&l, t->host.hostname, 40);
+	line_add(&l, " · ");
 	add_what(v, &l);
 	line_add(&l, " · ");
 	add_user(t, &l);
@@ -268,8 +270,10 @@ static void draw_unit(const struct view *v, const struct area *a, int y)
 
 	line_start(&l, v->o.ascii);
 	clock_hms(v->k->now->coverage.first_scan_wall_ns, when);
-	line_add(&l, "%s, held by nothing", v->run.id);
-	line_add(&l, " · seen: scans of /proc since %s, nothing between two of them", when);
+	line_text(&l, v->run.id, 40);
+	line_add(&l,
+		 ", held by nothing · seen: scans of /proc since %s, nothing between two of them",
+		 when);
 	draw_text(a, y, 1, STYLE_HEADER, "unit:");
 	draw_cut(a, y, 7, a->cols - 8, STYLE_DIM, l.text);
 }

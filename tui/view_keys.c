@@ -214,8 +214,16 @@ static enum request record_action(struct view *v, enum action a)
 	return REQUEST_NONE;
 }
 
+/* Before the first scan there is nothing that the other keys could be about. */
+static bool means_something(const struct view *v, enum action a)
+{
+	return v->k->now || a == ACTION_QUIT || a == ACTION_CANCEL || a == ACTION_HELP;
+}
+
 static enum request list_key(struct view *v, const struct keymap_entry *e)
 {
+	if (!means_something(v, e->action))
+		return REQUEST_NONE;
 	if (view_list_action(v, e->action))
 		return REQUEST_NONE;
 	switch (e->action) {

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -17,23 +18,80 @@ static void add_coverage(void *ctx, const char *safe)
 	page_add(ctx, STYLE_NORMAL, "  %s", safe);
 }
 
-static void help_keys(struct page *page, bool readonly)
+#define HELP_CELLS 47 /* a column of keys: two of them from 96 cells on */
+
+struct help {
+	struct line lines[128];
+	enum style styles[128];
+	int n;
+};
+
+static void help_line(struct help *h, enum style style, const char *keys, const char *what,
+		      const char *later)
+{
+	struct line *l;
+
+	if (h->n == (int)(sizeof(h->lines) / sizeof(h->lines[0])))
+		return;
+	h->styles[h->n] = style;
+	l = &h->lines[h->n++];
+	line_start(l, false);
+	if (keys)
+		line_add(l, "  %-14s ", keys);
+	line_add(l, "%s%s%s", what, later ? "; " : "", later ? later : "");
+}
+
+static void collect_keys(struct help *h, bool readonly)
 {
 	for (int g = 0; g < KEYMAP_GROUPS; g++) {
 		const struct keymap_entry *e;
 
-		page_add(page, STYLE_HEADER, "%s%s", keymap_group_name((enum keymap_group)g),
-			 g == KEYMAP_ACT && readonly ? " (absent: --readonly)" : "");
+		help_line(h, STYLE_HEADER, NULL, keymap_group_name((enum keymap_group)g),
+			  g == KEYMAP_ACT && readonly ? "absent: read only" : NULL);
 		for (size_t i = 0; (e = keymap_entry(i)); i++) {
 			char names[40];
 
 			if ((int)e->group != g)
 				continue;
 			keymap_keys(e, names, sizeof(names));
-			page_add(page, e->later ? STYLE_DIM : STYLE_NORMAL, "  %-14s %s%s%s", names,
-				 e->help, e->later ? "; " : "", e->later ? e->later : "");
+			help_line(h, e->later ? STYLE_DIM : STYLE_NORMAL, names, e->help, e->later);
 		}
 	}
+}
+
+/* Where the second column begins: with the group that is nearest the middle. */
+static int middle(const struct help *h)
+{
+	int i = h->n / 2;
+
+	while (i < h->n && h->styles[i] != STYLE_HEADER)
+		i++;
+	return i;
+}
+
+static void help_keys(struct page *page, bool readonly, int cols)
+{
+	static const struct line none;
+	struct help *h = calloc(1, sizeof(*h));
+	int half, rows;
+
+	if (!h)
+		return;
+	collect_keys(h, readonly);
+	half = cols >= 2 * HELP_CELLS + 2 ? middle(h) : h->n;
+	rows = half > h->n - half ? half : h->n - half;
+	for (int i = 0; i < rows; i++) {
+		const struct line *left = i < half ? &h->lines[i] : &none;
+		const struct line *right = half + i < h->n ? &h->lines[half + i] : &none;
+		char cut[LINE_MAX_BYTES];
+
+		snprintf(cut, sizeof(cut), "%s", left->text);
+		if (right->len)
+			text_cut(cut, sizeof(cut), HELP_CELLS - 1, false);
+		page_add(page, i < half ? h->styles[i] : STYLE_NORMAL, "%s%*s%s", cut,
+			 right->len ? HELP_CELLS - text_cells(cut) : 0, "", right->text);
+	}
+	free(h);
 }
 
 static void help_flags(struct page *page)
@@ -67,7 +125,7 @@ void view_help_page(struct view *v)
 			 "  what a name that is absent from an environment would prove: nothing");
 		page_gap(page);
 	}
-	help_keys(page, v->o.readonly);
+	help_keys(page, v->o.readonly, v->screen_cols);
 	page_gap(page);
 	help_flags(page);
 }
@@ -105,6 +163,15 @@ static void stand(const struct process *p, enum act_result result, struct line *
 		line_add(l, "%c ppid %d", p->state, p->ppid);
 }
 
+/* " after 12 ms", " after 5.04 s" */
+static void add_span(struct line *l, uint64_t ns)
+{
+	if (ns < CLOCK_NS_PER_S)
+		line_add(l, " after %" PRIu64 " ms", ns / 1000000);
+	else
+		line_add(l, " after %.2f s", (double)ns / 1e9);
+}
+
 static enum style result_words(const struct act_item *item, struct line *what, struct line *after)
 {
 	char name[8];
@@ -117,7 +184,7 @@ static enum style result_words(const struct act_item *item, struct line *what, s
 		else
 			line_add(after, "gone");
 		if (item->last_signal)
-			line_add(after, " after %.2f s", (double)item->after_ns / 1e9);
+			add_span(after, item->after_ns);
 		if (item->last_signal && item->died_of != item->last_signal)
 			line_add(after, " of %s", facts_signal(item->last_signal, name));
 		return STYLE_GOOD;
@@ -260,8 +327,7 @@ void view_diff_page(struct view *v)
 			"T, K, x, z and F9 take a before and an after state; they are shown here.");
 		return;
 	}
-	snprintf(title, sizeof(title), "%s%s%s", v->has_run ? v->run.id : "",
-		 v->has_run ? " · " : "", o->title);
+	snprintf(title, sizeof(title), "Before and after · %s", o->title);
 	page_start(&v->page, title);
 	add_times(o, &v->page);
 	add_sum(o, &v->page);

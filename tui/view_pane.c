@@ -72,7 +72,9 @@ static enum style standing(const struct view *v, const struct process *p, struct
 			line_add(l, " (%s)", mux);
 		return STYLE_SUSPECT;
 	}
-	line_add(l, v->has_run ? "no member of %s" : "no suspect", v->run.id);
+	line_add(l, v->has_run ? "no member of " : "no suspect");
+	if (v->has_run)
+		line_text(l, v->run.id, 40);
 	if (p->explained)
 		line_add(l, ": its origin explains what could look so");
 	else if (mux)
@@ -219,7 +221,9 @@ static enum style last_words(const struct view *v, struct line *l)
 		return STYLE_DIM;
 	}
 	clock_hms(o->sent_wall_ns, when);
-	line_add(l, "last: %s %s: ", o->title, when);
+	line_add(l, "last: ");
+	line_text(l, o->title, 60);
+	line_add(l, " %s: ", when);
 	if (!o->done) {
 		line_add(l, "under way, %zu to go", o->hit - o->gone);
 		return STYLE_WARNING;

@@ -86,10 +86,16 @@ static void add_bits(const struct view *v, const struct process *p, struct page 
 	const char *mark = suspect_mark(p), *mux = suspect_multiplexer(p);
 
 	for (unsigned i = 0; i < SUSPECT_COUNT; i++) {
+		struct line l;
+
+		line_start(&l, v->o.ascii);
+		if (1u << i == SUSPECT_MARK && mark) {
+			line_add(&l, ": ");
+			line_text(&l, mark, 60);
+		}
 		if (p->suspect & 1u << i)
-			page_fact(page, "suspect", STYLE_SUSPECT, "%s%s%s", suspect_reason(1u << i),
-				  1u << i == SUSPECT_MARK && mark ? ": " : "",
-				  1u << i == SUSPECT_MARK && mark ? mark : "");
+			page_fact(page, "suspect", STYLE_SUSPECT, "%s%s", suspect_reason(1u << i),
+				  l.text);
 		if (p->explained & 1u << i)
 			page_fact(page, "explained", STYLE_DIM, "%s: its origin accounts for that",
 				  suspect_reason(1u << i));
@@ -101,7 +107,7 @@ static void add_bits(const struct view *v, const struct process *p, struct page 
 	if (!v->has_run)
 		return;
 	if (!p->evidence)
-		page_fact(page, "member", STYLE_DIM, "no: nothing ties it to %s", v->run.id);
+		page_fact(page, "member", STYLE_DIM, "no: nothing ties it to the run");
 	for (unsigned i = 0; i < EVIDENCE_COUNT; i++)
 		if (p->evidence & 1u << i)
 			page_fact(page, run_is_member(p) ? "member by" : "possible by",

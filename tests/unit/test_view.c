@@ -371,6 +371,23 @@ static void the_first_detach_rings(void **state)
 	world_end(&w);
 }
 
+static void the_end_of_what_is_followed_rings(void **state)
+{
+	struct world w;
+	struct table *t = without(world_incident(), 4171);
+
+	(void)state;
+	started(&w, world_incident(), 24, 100);
+	world_keys(&w, "/ <4171> Enter F");
+	world_shows(&w, "following 4171 curl");
+	world_age(t, 1);
+	world_scan(&w, t);
+	assert_true(w.view.bell);
+	world_shows(&w, "4171 curl has ended");
+	world_hides(&w, "following");
+	world_end(&w);
+}
+
 static void hostile_names_are_escaped(void **state)
 {
 	struct table *t = world_incident();
@@ -446,6 +463,20 @@ static void tags_are_kept_by_identity(void **state)
 	world_end(&w);
 }
 
+static void keys_before_the_first_scan_do_no_harm(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_start(&w, 24, 100);
+	world_keys(&w, "T K x z F9 Enter r Enter / u o a S i Down Space c w l d s Right Tick n");
+	world_keys(&w, "?");
+	world_shows(&w, "Help: keys");
+	world_keys(&w, "Esc q");
+	assert_int_equal(w.asked[REQUEST_QUIT], 1);
+	world_end(&w);
+}
+
 static void a_failed_scan_says_that_the_screen_is_old(void **state)
 {
 	struct err err = {0};
@@ -483,11 +514,13 @@ int main(void)
 		cmocka_unit_test(r_chooses_a_run_and_its_screen_says_how_it_stands),
 		cmocka_unit_test(a_run_of_which_nothing_lives_says_so),
 		cmocka_unit_test(the_first_detach_rings),
+		cmocka_unit_test(the_end_of_what_is_followed_rings),
 		cmocka_unit_test(hostile_names_are_escaped),
 		cmocka_unit_test(ascii_is_ascii),
 		cmocka_unit_test(keys_of_what_is_to_come_say_so),
 		cmocka_unit_test(pages_open_and_close),
 		cmocka_unit_test(tags_are_kept_by_identity),
+		cmocka_unit_test(keys_before_the_first_scan_do_no_harm),
 		cmocka_unit_test(a_failed_scan_says_that_the_screen_is_old),
 	};
 

@@ -335,6 +335,7 @@ static void x_ends_the_run_that_is_chosen(void **state)
 	world_keys(&w, "r Enter x");
 	world_shows(&w, "END (TERM, grace, KILL) of session 4102");
 	world_shows(&w, "all members of session 4102");
+	world_shows(&w, "Enter ends 2");
 	world_keys(&w, "Enter");
 	assert_int_equal(w.last, REQUEST_ACT);
 	assert_int_equal(w.view.dialog.act.kind, ACT_END);
@@ -452,7 +453,7 @@ static void the_outcome_says_who_went_and_who_did_not(void **state)
 	world_keys(&w, "Down");
 	world_shows(&w, "last: TERM to session 4160 14:11:07: 1 of 2 gone");
 	world_keys(&w, "d");
-	world_shows(&w, "died of TERM after 0.12 s");
+	world_shows(&w, "died of TERM after 120 ms");
 	world_shows(&w, "= not aimed at");
 	world_shows(&w, "written: /var/lib/stray/acts/20260724T141109Z-4160");
 	world_golden(&w, "diff-100x30");
