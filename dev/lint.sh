@@ -18,12 +18,8 @@ step() {
 columns() {
 	bad=0
 	for file in $files; do
-		expand "$file" | awk -v file="$file" '
-			/clang-format off/ { off = 1 }
-			/clang-format on/ { off = 0 }
-			length > 100 && !off { print file ":" NR ": longer than 100 columns"; bad = 1 }
-			/ $/ { print file ":" NR ": ends in a blank"; bad = 1 }
-			END { exit bad }' || bad=1
+		sed '/clang-format off/,/clang-format on/s/.*//' "$file" | expand |
+			LC_ALL=C.UTF-8 grep -nE '.{101}| $' | sed "s|^|$file:|" | grep . && bad=1
 	done
 	return "$bad"
 }
@@ -46,7 +42,7 @@ files=$(find "$srcdir/src" "$srcdir/tui" "$srcdir/tests" -name '*.[ch]' | sort)
 # What tests do on purpose (vfork, unsafe handlers) is no mistake there.
 # err.c is what analyzer.h speaks for.
 units=$(find "$srcdir/src" "$srcdir/tui" -name '*.c' ! -path '*/base/err.c' | sort)
-scripts=$(find "$srcdir/bootstrap" "$srcdir/dev" "$srcdir/tests" -type f \
+scripts=$(cd "$srcdir" && find bootstrap dev tests -type f \
 	-exec grep -lE '^#! ?/bin/(ba)?sh' {} + | sort)
 pages=$(find "$srcdir/doc" -name '*.[1-8]' | sort)
 
@@ -59,7 +55,7 @@ pages=$(find "$srcdir/doc" -name '*.[1-8]' | sort)
 	step map
 	"$srcdir/dev/map.sh" "$srcdir" || failed=1
 	step shellcheck
-	shellcheck $scripts || failed=1
+	(cd "$srcdir" && shellcheck -x $scripts) || failed=1
 	if [ -n "$pages" ]; then
 		need mandoc mandoc
 		step mandoc

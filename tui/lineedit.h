@@ -25,8 +25,7 @@ enum lineedit_result {
 
 /* Zeroed it is an empty line that takes any text. */
 struct lineedit {
-	char text
-		[LINEEDIT_MAX]; /* valid UTF-8, NUL-terminated; what must not be shown is not taken */
+	char text[LINEEDIT_MAX]; /* valid UTF-8, NUL-terminated; takes only what may be shown */
 	size_t len;
 	size_t at;        /* byte offset of the cursor */
 	bool digits_only; /* a count: nothing else is taken, and nothing pasted */

@@ -34,7 +34,8 @@ int act_freeze_or_thaw(struct act *a, const struct plan *plan, const struct act_
 /* Whether a signal ends a process that does nothing about it: signal(7). */
 bool act_ends_by_default(int sig);
 
-/* Tells of each what became of it by now; last: members not aimed at and new ones too. 0 or -ENOMEM. */
+/* Tells of each what became of it by now; last: members not aimed at and new ones, too.
+ * 0 or -ENOMEM. */
 int act_fill_outcome(struct act *a, bool last);
 
 /* Reads what the act's own lean scans did not, of those that the record shows. */

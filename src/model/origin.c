@@ -175,7 +175,7 @@ struct origin origin_of_cgroup(const char *path, size_t len)
 			o.unit_len = j;
 			return o; /* what is inside is the container's own affair */
 		}
-		if (!o.unit_len) { /* units do not nest: below one, who runs there gives the names */
+		if (!o.unit_len) { /* below a unit, who runs there gives the names */
 			unit_step(step, below_manager, !parent.len, j == len, &o);
 			if (o.kind != ORIGIN_UNKNOWN)
 				o.unit_len = j;

@@ -15,9 +15,10 @@
  * login  its id, then leader= uid= scope= state= service= tty= audit=; what is
  *        left out follows from the id: an active session-N.scope of sshd.
  * in     what the processes below it have in common; alone: nothing any more.
- * PID…   cgroup= exe= cwd= fd0= fd1= fd2= args= (blanks part them) mark=NAME[:VALUE] secret=NAME uid= euid=
- *        sigign= sigblk= sigcgt= nspid=OUTER/INNER audit= loginuid= tracer=
- *        tty=pts/N cpu=TICKS threads= stack= remote= unread=DETAIL;
+ * PID…   cgroup= exe= cwd= fd0= fd1= fd2= args= (blanks part them)
+ *        mark=NAME[:VALUE] secret=NAME uid= euid= sigign= sigblk= sigcgt=
+ *        nspid=OUTER/INNER audit= loginuid= tracer= tty=pts/N cpu=TICKS
+ *        threads= stack= remote= unread=DETAIL;
  *        cwd_deleted, tty_closed, kthread; noread: none of its details.
  *
  * Left out, a process is root's, without an audit session, in "/", in the
