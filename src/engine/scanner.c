@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -141,6 +142,9 @@ int scanner_open(const struct source_options *options, struct scanner **out, str
 	if (!s)
 		return err_nomem(err);
 	s->options = *options;
+	s->options.again_and_again = true;
+	/* what one thread allocates the other frees: from one heap, so that it is used again */
+	mallopt(M_ARENA_MAX, 1);
 	s->result_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	r = s->result_fd < 0 ? err_errno(err, errno, "no descriptor for the scanner")
 			     : worker_start(&s->options, s->result_fd, &s->worker, err);

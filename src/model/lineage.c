@@ -156,7 +156,7 @@ static bool may_begin_app(const struct process *p, const struct process *parent)
 	return origin_of_cgroup(path->data, path->len).kind == ORIGIN_USER_UNIT;
 }
 
-bool lineage_candidate(const struct table *t, const struct process *p)
+bool lineage_candidate(const struct table *t, const struct process *p, bool below_systemd)
 {
 	const struct process *parent;
 
@@ -165,8 +165,7 @@ bool lineage_candidate(const struct table *t, const struct process *p)
 	parent = table_pid(t, p->ppid);
 	if (!parent || parent->id.pid == 1)
 		return true;
-	/* a user manager, or what was read in an earlier scan and may be one */
-	if (parent->ppid == 1 && (!parent->detail || bytes_is(&parent->detail->comm, "systemd")))
+	if (parent->ppid == 1 && below_systemd) /* a user manager */
 		return true;
 	return other_session(p, parent) || lineage_leader_gone(t, p) || may_begin_app(p, parent);
 }

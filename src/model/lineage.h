@@ -32,8 +32,9 @@ void lineage_judge(struct table *t, const struct family *f);
 /*
  * Whether there is a reason to read all details of p: it is a reaper's child, its
  * session is not its parent's, its leader is gone; or, where its cgroup is known
- * by now, it may be the first of an application.
+ * by now, it may be the first of an application.  below_systemd: its parent's comm
+ * is "systemd", which a scan knows also where it did not read the parent's details again.
  */
-bool lineage_candidate(const struct table *t, const struct process *p);
+bool lineage_candidate(const struct table *t, const struct process *p, bool below_systemd);
 
 #endif

@@ -6,6 +6,7 @@
 #include "source/hostinfo.h"
 #include "source/pids.h"
 #include "source/replay.h"
+#include "source/statfds.h"
 
 #include "model/lineage.h"
 #include "model/origin.h"
@@ -34,12 +35,23 @@ struct source {
 	pid_t *avoid; /* owned: options.avoid */
 	int proc_fd;
 	struct pids_reader *pids;
+	struct statfds *statfds; /* from the second scan on, where asked for: then pids is NULL */
 	struct details_reader details;
 	struct seen_list seen;
 	struct seen_list now; /* of the scan under way */
+	uint32_t systemd_hash;
 	uint64_t first_scan_wall_ns;
 	struct table *recorded; /* a replayed file: then nothing of /proc is read */
 };
+
+static uint32_t hash_comm(const char *comm)
+{
+	uint32_t h = 2166136261u; /* FNV-1a */
+
+	for (; *comm; comm++)
+		h = (h ^ (unsigned char)*comm) * 16777619u;
+	return h;
+}
 
 static int open_replay(struct source *s, const char *path, struct err *err)
 {
@@ -59,6 +71,7 @@ int source_open(const struct source_options *options, struct source **out, struc
 		return err_nomem(err);
 	s->options = *options;
 	s->proc_fd = -1;
+	s->systemd_hash = hash_comm("systemd");
 	s->options.avoid = NULL;
 	if (options->replay) {
 		r = open_replay(s, options->replay, err);
@@ -100,6 +113,7 @@ void source_close(struct source *s)
 		return;
 	details_close(&s->details);
 	pids_close(s->pids);
+	statfds_close(s->statfds);
 	if (s->proc_fd >= 0)
 		close(s->proc_fd);
 	table_free(s->recorded);
@@ -107,15 +121,6 @@ void source_close(struct source *s)
 	free(s->seen.v);
 	free(s->now.v);
 	free(s);
-}
-
-static uint32_t hash_comm(const char *comm)
-{
-	uint32_t h = 2166136261u; /* FNV-1a */
-
-	for (; *comm; comm++)
-		h = (h ^ (unsigned char)*comm) * 16777619u;
-	return h;
 }
 
 static const struct seen *find_seen(const struct source *s, pid_t pid, size_t *from)
@@ -171,6 +176,15 @@ static int add_process(void *ctx, struct process *p, const char *comm, struct er
 	return 0;
 }
 
+/* By what the scan under way saw of its parent: the details may be of an earlier one. */
+static bool is_candidate(const struct source *s, const struct table *t, const struct process *p)
+{
+	const struct process *parent = table_pid(t, p->ppid);
+	bool below_systemd = parent && s->now.v[parent - t->procs.v].comm_hash == s->systemd_hash;
+
+	return lineage_candidate(t, p, below_systemd);
+}
+
 /* Reads more of those whose place in the tree asks for it. */
 static int read_candidates(struct source *s, struct table *t, struct err *err)
 {
@@ -183,7 +197,7 @@ static int read_candidates(struct source *s, struct table *t, struct err *err)
 		struct seen *now = &s->now.v[i];
 		int r;
 
-		if ((now->have & want) == want || !lineage_candidate(t, p))
+		if ((now->have & want) == want || !is_candidate(s, t, p))
 			continue;
 		r = details_read(&s->details, p, NULL, want);
 		if (r == -ENOMEM)
@@ -209,6 +223,23 @@ static int scan_recorded(struct source *s, struct table **out, struct err *err)
 	return *out ? 0 : err_nomem(err);
 }
 
+/* libproc2 seeds the table; who scans on and on goes on with descriptors kept open. */
+static int read_stats(struct source *s, struct scan *scan, struct err *err)
+{
+	int r;
+
+	if (s->statfds)
+		return statfds_each(s->statfds, add_process, scan, err);
+	r = pids_each(s->pids, add_process, scan, err);
+	if (!r && s->options.again_and_again)
+		r = statfds_open(s->proc_fd, &s->statfds, err);
+	if (s->statfds) { /* what libproc2 holds for the whole table is not small */
+		pids_close(s->pids);
+		s->pids = NULL;
+	}
+	return r;
+}
+
 int source_scan(struct source *s, struct table **out, struct err *err)
 {
 	struct scan scan = {.s = s, .t = table_new()};
@@ -224,7 +255,7 @@ int source_scan(struct source *s, struct table **out, struct err *err)
 	s->now.n = 0;
 	r = hostinfo_read(s->proc_fd, &scan.t->host, &scan.t->coverage, err);
 	if (!r)
-		r = pids_each(s->pids, add_process, &scan, err);
+		r = read_stats(s, &scan, err);
 	if (!r && !scan.t->procs.n)
 		r = err_set(err, ENODATA, "/proc shows no process at all, not even this one");
 	if (r)

@@ -22,6 +22,7 @@ struct source_options {
 	unsigned candidate_details; /* and of those for which lineage_candidate() holds */
 	size_t cmdline_keep;        /* bytes kept of a longer command line, head and tail; 0: all */
 	bool unmask;
+	bool again_and_again; /* scans follow one another: keep open what each reads (statfds.h) */
 	const char *const *marks; /* more environment names to keep, borrowed */
 	size_t n_marks;
 	const char *replay; /* a snapshot file; NULL: /proc */

@@ -1,0 +1,8 @@
+UNIT_SOURCE = test_statfds
+check_PROGRAMS += $(UNIT_SOURCE)
+TESTS += $(UNIT_SOURCE)
+
+test_statfds_SOURCES = %D%/test_statfds.c
+test_statfds_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_statfds_LDADD = libmade.a libsource.a libmodel.a libbase.a $(PROC2_LIBS) $(JANSSON_LIBS) \
+	$(UNIT_LIBADD) -lm

@@ -254,34 +254,40 @@ static void what_may_be_left_is_read_in_full(void **state)
 {
 	static const struct {
 		const char *what, *host;
-		bool candidate;
+		bool below_systemd, candidate;
 	} cases[] = {
-		{"init's child", INIT "9 1 9 9 S 5 x noread", true},
-		{"a user manager's child", INIT "70 1 70 70 S 3 systemd\n9 70 9 9 S 5 x", true},
-		{"of init's child, read before", INIT "8 1 8 8 S 4 x noread\n9 8 9 9 S 5 x", true},
-		{"parent not in the table", INIT "9 8 9 9 S 5 x", true},
-		{"another session", INIT "8 1 8 8 S 4 x\n9 8 9 7 S 5 x", true},
-		{"leader gone", INIT "8 1 8 7 S 4 x\n9 8 8 7 S 5 x", true},
-		{"a shell's child", INIT "8 1 8 8 S 4 sh\n9 8 9 8 S 5 x", false},
+		{"init's child", INIT "9 1 9 9 S 5 x noread", false, true},
+		{"a user manager's child", INIT "70 1 70 70 S 3 systemd noread\n9 70 9 9 S 5 x",
+		 true, true},
+		{"of init's child, not read again", INIT "8 1 8 8 S 4 x noread\n9 8 9 9 S 5 x",
+		 false, false},
+		{"of a systemd below another", INIT "8 7 8 8 S 4 systemd\n9 8 9 9 S 5 x", true,
+		 false},
+		{"parent not in the table", INIT "9 8 9 9 S 5 x", false, true},
+		{"another session", INIT "8 1 8 8 S 4 x\n9 8 9 7 S 5 x", false, true},
+		{"leader gone", INIT "8 1 8 7 S 4 x\n9 8 8 7 S 5 x", false, true},
+		{"a shell's child", INIT "8 1 8 8 S 4 sh\n9 8 9 8 S 5 x", false, false},
 		{"who begins an application",
 		 INIT "8 7 8 8 S 4 shell cgroup=" UNITS "/shell.service\n"
 		      "9 8 8 8 S 5 x cgroup=" UNITS "/app-x-9.scope",
-		 true},
+		 false, true},
 		{"... of a parent that was read before",
 		 INIT "8 7 8 8 S 4 shell noread\n9 8 8 8 S 5 x cgroup=" UNITS "/app-x-9.scope",
-		 true},
+		 false, true},
 		{"what it has started",
 		 INIT "8 7 8 8 S 4 x cgroup=" UNITS "/app-x-8.scope\n"
 		      "9 8 8 8 S 5 x cgroup=" UNITS "/app-x-8.scope",
+		 false, false},
+		{"a kernel thread", "2 0 0 0 S 0 kthreadd kthread\n9 2 0 0 S 0 k kthread", false,
 		 false},
-		{"a kernel thread", "2 0 0 0 S 0 kthreadd kthread\n9 2 0 0 S 0 k kthread", false},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct table *t = hosts_table(cases[i].host);
 
-		if (lineage_candidate(t, hosts_process(t, 9)) != cases[i].candidate)
+		if (lineage_candidate(t, hosts_process(t, 9), cases[i].below_systemd) !=
+		    cases[i].candidate)
 			fail_msg("%s", cases[i].what);
 		table_free(t);
 	}
