@@ -35,7 +35,7 @@ void rows_free(struct rows *r)
 {
 	free(r->list.v);
 	free(r->sums.v);
-	free(r->table.procs.v); /* the processes are borrowed */
+	free(r->merged); /* the processes are borrowed */
 	accounted_free(&r->accounted);
 	tagset_free(&r->shown);
 	tagset_free(&r->order);
@@ -198,32 +198,41 @@ static bool folded(void *ctx, uint64_t tag)
 	return tagset_has(b->o->toggled, rowfold_tag(b->section, &t));
 }
 
+static bool is_shown_dead(const struct builder *b, const struct process *ghost)
+{
+	return tagset_has(&b->r->shown, identity_tag(ghost->id)) &&
+	       !table_pid(b->k->now, ghost->id.pid);
+}
+
 /* The processes of now, and the dead that are shown where they were: all borrowed. */
 static int merge_dead(struct builder *b)
 {
 	struct table *t = &b->r->table;
 	const struct table *now = b->k->now;
-	size_t most = now->procs.n + b->k->ghosts.n;
-	struct process *v = realloc(t->procs.v, (most + 1) * sizeof(*v));
+	size_t n = now->procs.n, dead = 0;
+	struct process *v;
 
-	if (!v)
-		return -1;
 	*t = *now;
-	t->procs.v = v;
-	t->procs.cap = most + 1;
-	memcpy(v, now->procs.v, now->procs.n * sizeof(*v));
 	if (b->settle || b->o->list == LIST_ALL)
 		return 0;
+	for (size_t i = 0; i < b->k->ghosts.n; i++)
+		dead += is_shown_dead(b, &b->k->ghosts.v[i].p);
+	if (!dead)
+		return 0;
+	v = realloc(b->r->merged, (n + dead) * sizeof(*v));
+	if (!v)
+		return -1;
+	b->r->merged = v;
+	memcpy(v, now->procs.v, n * sizeof(*v));
 	for (size_t i = 0; i < b->k->ghosts.n; i++) {
-		const struct process *g = &b->k->ghosts.v[i].p;
-
-		if (!tagset_has(&b->r->shown, identity_tag(g->id)) || table_pid(now, g->id.pid))
+		if (!is_shown_dead(b, &b->k->ghosts.v[i].p))
 			continue;
-		v[t->procs.n] = *g;
-		v[t->procs.n++].state = GHOST_STATE;
+		v[n] = b->k->ghosts.v[i].p;
+		v[n++].state = GHOST_STATE;
 	}
-	if (t->procs.n > now->procs.n)
-		table_sort(t);
+	t->procs.v = v;
+	t->procs.n = n;
+	table_sort(t);
 	return 0;
 }
 

@@ -92,7 +92,8 @@ struct rows {
 		size_t n, cap;
 	} sums;
 	unsigned lines;
-	struct table table; /* now's processes and the dead that are still shown: borrowed ones */
+	struct table table;     /* now's processes and the dead that are still shown: borrowed */
+	struct process *merged; /* owned: both in one, where there are such dead */
 	struct accounted accounted;
 	unsigned newcomers;           /* processes that wait in SECTION_NEW */
 	unsigned newcomers_connected; /* of those */
