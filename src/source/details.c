@@ -571,8 +571,12 @@ int details_read(struct details_reader *r, struct process *p, const char *comm, 
 		return -ENOMEM;
 	snprintf(name, sizeof(name), "%d", p->id.pid);
 	dir = openat(r->proc_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0)
+	if (dir < 0 && (errno == ENOENT || errno == ESRCH))
 		goto gone;
+	if (dir < 0) { /* there, and not readable: that is not to have ended */
+		note_all_unread(d, bits, -errno);
+		bits = 0;
+	}
 	/* kernel threads and the dead have none of these: empty, and known to be */
 	if (process_is_kthread(p) || process_is_dead(p)) {
 		unsigned none =

@@ -124,12 +124,15 @@ int pids_stream(struct pids_reader *r, pids_fn *fn, void *ctx, struct err *err)
 	struct pids_stack *s;
 	int rc = 0;
 
-	while (!rc && (s = procps_pids_get(r->info, PIDS_FETCH_TASKS_ONLY))) {
+	while (!rc && (errno = 0, s = procps_pids_get(r->info, PIDS_FETCH_TASKS_ONLY))) {
 		struct process p;
 		const char *comm = fill(r, s, &p);
 
 		rc = fn(ctx, &p, comm, err);
 	}
+	/* NULL is the end and an error alike; a process that vanished leaves other codes behind */
+	if (!rc && (errno == ENOMEM || errno == EMFILE || errno == ENFILE || errno == EIO))
+		return err_errno(err, errno, "/proc cannot be read");
 	if (rc) /* the next pass begins anew: drain this one */
 		while (procps_pids_get(r->info, PIDS_FETCH_TASKS_ONLY))
 			;

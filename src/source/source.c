@@ -62,6 +62,29 @@ static int open_replay(struct source *s, const char *path, struct err *err)
 	return replay_read(in, path, &s->recorded, err);
 }
 
+/* How many are open at once while one process is read, and what libproc2 keeps open. */
+#define SPARE_FDS 8
+
+/*
+ * libproc2 passes over what it cannot open, for whatever reason: with too few
+ * descriptors left a list would be short, not an error.
+ */
+static int check_spare_fds(int any_fd, struct err *err)
+{
+	int fds[SPARE_FDS], n = 0, code = 0;
+
+	while (n < SPARE_FDS && !code) {
+		fds[n] = fcntl(any_fd, F_DUPFD_CLOEXEC, 0);
+		if (fds[n] < 0)
+			code = errno;
+		else
+			n++;
+	}
+	while (n)
+		close(fds[--n]);
+	return code ? err_errno(err, code, "/proc cannot be read (ulimit -n)") : 0;
+}
+
 int source_open(const struct source_options *options, struct source **out, struct err *err)
 {
 	struct source *s = calloc(1, sizeof(*s));
@@ -94,6 +117,9 @@ int source_open(const struct source_options *options, struct source **out, struc
 		r = err_errno(err, errno, "/proc cannot be opened: is it mounted?");
 		goto fail;
 	}
+	r = check_spare_fds(s->proc_fd, err);
+	if (r < 0)
+		goto fail;
 	r = pids_open(&s->pids, err);
 	if (r < 0)
 		goto fail;
