@@ -222,7 +222,7 @@ static size_t missed(const struct act_outcome *o)
 static int status_of(const struct end *e, const struct act_outcome *o)
 {
 	if (e->kind == ACT_END)
-		return o->alive ? STATUS_DIFFERS : STATUS_OK;
+		return o->alive || o->appeared ? STATUS_DIFFERS : STATUS_OK;
 	if (missed(o))
 		return cmd_troublef("%s: %zu of %zu %s", e->text, missed(o), o->hit,
 				    e->kind == ACT_FREEZE ? "could not be stopped"

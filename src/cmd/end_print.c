@@ -131,7 +131,7 @@ static void json_items(struct jw *j, const char *key, const struct act_outcome *
 			jw_uint(j, "after_ns", item->after_ns);
 			jw_str(j, "died_of", item->died_of ? sigabbrev_np(item->died_of) : NULL);
 		}
-		if (which == ACT_RESULT_ALIVE)
+		if (which == ACT_RESULT_ALIVE || which == ACT_RESULT_APPEARED)
 			json_why(j, item);
 		jw_object_end(j);
 	}

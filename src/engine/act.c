@@ -277,7 +277,11 @@ int act_start(const struct table *now, const struct run *run, const struct plan 
 	      const struct act_options *options, struct act **out, struct err *err)
 {
 	struct act *a = calloc(1, sizeof(*a));
-	struct source_options source = {.details = details_for(run)};
+	/* of those that lost their parent also what makes one a possible member */
+	struct source_options source = {
+		.details = details_for(run),
+		.candidate_details = DETAIL_STATUS | DETAIL_CWD,
+	};
 	struct plan fresh = {0};
 	int r;
 

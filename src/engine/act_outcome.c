@@ -103,7 +103,10 @@ static bool is_item(const struct act *a, struct identity id)
 	return false;
 }
 
-/* Members that nobody aimed at, and those that were not there before. */
+/*
+ * Members that nobody aimed at, and those that were not there before, also possible
+ * ones: what a process forks away as the signal ends it has no parent to be known by.
+ */
 static int add_others(struct act *a)
 {
 	const struct table *now = a->look.tracker.now;
@@ -112,8 +115,13 @@ static int add_others(struct act *a)
 		const struct process *p = &now->procs.v[i];
 		struct act_item item = {.id = p->id};
 
-		if (!run_is_member(p) || process_is_dead(p) || is_item(a, p->id))
+		if (!p->evidence || process_is_dead(p) || is_item(a, p->id))
 			continue;
+		if (!run_is_member(p)) {
+			if (table_find(a->outcome.before, p->id))
+				continue;
+			item.why = "possible_member";
+		}
 		if (table_find(a->outcome.before, p->id)) {
 			item.result = ACT_RESULT_NOT_AIMED;
 			a->outcome.not_aimed++;

@@ -141,6 +141,18 @@ def what_cannot_be_printed_is_trouble():
         assert done.returncode == 2 and done.stderr.count("\n") == 1, (c, done)
 
 
+def too_few_descriptors_or_too_little_memory_is_an_error_and_no_shorter_list():
+    for c in [["list", "--json"], ["snap"], ["why", os.getpid()]]:
+        for limit in ["--nofile=4", "--nofile=6", "--nofile=8"]:
+            done = subprocess.run(["prlimit", limit, STRAY, *map(str, c)], capture_output=True, text=True)
+            assert done.returncode == 2 and done.stdout == "", (c, limit, done)
+            assert "Too many open files" in done.stderr and done.stderr.count("\n") == 1, done.stderr
+        done = subprocess.run(["prlimit", "--nofile=20", STRAY, *map(str, c)], capture_output=True)
+        assert done.returncode == 0, done
+        done = subprocess.run(["prlimit", "--as=8000000", STRAY, *map(str, c)], capture_output=True, text=True)
+        assert done.returncode in (2, 127) and "no process at all" not in done.stderr, done
+
+
 def no_line_is_wider_than_the_terminal_and_no_colour_leaves_it():
     with Made("leader-gone", 1, env={"AGENT": "cli-width"}) as made, tempfile.TemporaryDirectory() as d:
         before = f"{d}/before.json"
@@ -166,6 +178,24 @@ def colour_follows_the_option_then_no_color_then_the_terminal():
         assert b"\x1b" not in on_terminal(*c, "--color=never")
         assert b"\x1b" not in on_terminal(*c, env={"TERM": "dumb"})
         assert "\x1b[33m" in stray(*c, "--color=always", status=0).stdout
+
+
+def cwd_of(pid):
+    try:
+        return os.readlink(f"/proc/{pid}/cwd")
+    except OSError:
+        return None
+
+
+def what_was_forked_away_at_the_term_is_named_and_no_success():
+    for args, status in [((), 1), (("--include-possible",), 0)]:
+        with tempfile.TemporaryDirectory() as d, Made("term-reforks", cwd=d) as made:
+            out, _ = end(made["child"], *args, status=status)
+            left = [int(p) for p in os.listdir("/proc") if p.isdigit() and cwd_of(p) == d
+                    and int(p) not in (made.process.pid, made["child"])]
+            assert [p["pid"] for p in out["appeared"]] == left, (out, left)
+            assert bool(left) == (status == 1)
+            assert all(p["why"] == "possible_member" for p in out["appeared"])
 
 
 def interrupted(made_pid, sig, *args):
@@ -204,7 +234,9 @@ if __name__ == "__main__":
         json_of_an_end_tells_every_signal_that_was_sent,
         closed_descriptors_are_not_taken_by_files,
         what_cannot_be_printed_is_trouble,
+        too_few_descriptors_or_too_little_memory_is_an_error_and_no_shorter_list,
         no_line_is_wider_than_the_terminal_and_no_colour_leaves_it,
         colour_follows_the_option_then_no_color_then_the_terminal,
+        what_was_forked_away_at_the_term_is_named_and_no_success,
         an_interrupted_end_says_what_was_sent_and_who_is_alive,
     ])
