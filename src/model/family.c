@@ -2,28 +2,27 @@
 
 #include <errno.h>
 
-/* PIDs side by side: a search touches a few cache lines, not a record at each step. */
-static uint32_t index_of(const pid_t *pids, size_t n, pid_t pid)
+uint32_t family_index(const struct family *f, pid_t pid)
 {
-	size_t lo = 0, hi = n;
+	size_t lo = 0, hi = f->n;
 
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (pids[mid] < pid)
+		if (f->pids[mid] < pid)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo < n && pids[lo] == pid ? (uint32_t)lo : FAMILY_NONE;
+	return lo < f->n && f->pids[lo] == pid ? (uint32_t)lo : FAMILY_NONE;
 }
 
-static void find_parents(const struct table *t, struct family *f, pid_t *pids)
+static void find_parents(const struct table *t, struct family *f)
 {
 	for (size_t i = 0; i < f->n; i++)
-		pids[i] = t->procs.v[i].id.pid;
+		f->pids[i] = t->procs.v[i].id.pid;
 	for (size_t i = 0; i < f->n; i++)
-		f->parent[i] = index_of(pids, f->n, t->procs.v[i].ppid);
+		f->parent[i] = family_index(f, t->procs.v[i].ppid);
 }
 
 enum { UNSEEN, ON_THE_WAY, PLACED };
@@ -55,7 +54,6 @@ static void find_order(struct family *f, uint32_t *way, unsigned char *seen)
 int family_make(const struct table *t, struct family *out)
 {
 	size_t n = t->procs.n;
-	pid_t *pids = calloc(n + 1, sizeof(*pids));
 	uint32_t *way = calloc(n + 1, sizeof(*way));
 	unsigned char *seen = calloc(n + 1, 1);
 	int r = -ENOMEM;
@@ -63,12 +61,12 @@ int family_make(const struct table *t, struct family *out)
 	out->n = n;
 	out->parent = calloc(n + 1, sizeof(*out->parent));
 	out->order = calloc(n + 1, sizeof(*out->order));
-	if (pids && way && seen && out->parent && out->order) {
-		find_parents(t, out, pids);
+	out->pids = calloc(n + 1, sizeof(*out->pids));
+	if (way && seen && out->parent && out->order && out->pids) {
+		find_parents(t, out);
 		find_order(out, way, seen);
 		r = 0;
 	}
-	free(pids);
 	free(way);
 	free(seen);
 	return r;
@@ -78,5 +76,6 @@ void family_free(struct family *f)
 {
 	free(f->parent);
 	free(f->order);
+	free(f->pids);
 	*f = (struct family){0};
 }

@@ -16,6 +16,7 @@
 struct family {
 	uint32_t *parent; /* by index: the parent's index, or FAMILY_NONE: not in the table */
 	uint32_t *order;  /* each index once, a parent before its children */
+	pid_t *pids;      /* by index: those of the table, side by side */
 	size_t n;
 };
 
@@ -26,5 +27,9 @@ struct family {
  */
 int family_make(const struct table *t, struct family *out);
 void family_free(struct family *f);
+
+/* As table_pid(), for many: a search that touches a few cache lines, not a record at
+ * each step.  FAMILY_NONE: no such process. */
+uint32_t family_index(const struct family *f, pid_t pid);
 
 #endif

@@ -13,19 +13,35 @@ bool lineage_is_reaper(const struct process *p)
 	return d && d->n_nspid > 1 && d->nspid[d->n_nspid - 1] == 1;
 }
 
+/* Whether p is of a session that others may have led, as far as the table shows. */
+static bool is_led(const struct table *t, const struct process *p)
+{
+	return p->sid > 0 && p->sid != p->id.pid && table_shows_all(t);
+}
+
 bool lineage_leader_gone(const struct table *t, const struct process *p)
 {
 	const struct process *leader;
 
-	if (p->sid <= 0 || p->sid == p->id.pid || !table_shows_all(t))
+	if (!is_led(t, p))
 		return false;
 	leader = table_pid(t, p->sid);
 	return !leader || process_is_dead(leader);
 }
 
-bool lineage_parent_outside(const struct table *t, const struct process *p)
+bool lineage_leader_gone_at(const struct table *t, const struct family *f, size_t i)
 {
-	const struct process *parent = table_pid(t, p->ppid);
+	const struct process *p = &t->procs.v[i];
+	uint32_t leader;
+
+	if (!is_led(t, p))
+		return false;
+	leader = family_index(f, p->sid);
+	return leader == FAMILY_NONE || process_is_dead(&t->procs.v[leader]);
+}
+
+static bool parent_outside(const struct process *p, const struct process *parent)
+{
 	const struct detail *d = p->detail, *pd = parent ? parent->detail : NULL;
 
 	if (p->ppid == 0)
@@ -33,6 +49,11 @@ bool lineage_parent_outside(const struct table *t, const struct process *p)
 	if (d && d->n_nspid > 1 && d->nspid[d->n_nspid - 1] == 1)
 		return true; /* the init of its namespace: whoever made that is its parent */
 	return d && pd && d->n_nspid && pd->n_nspid && d->n_nspid > pd->n_nspid;
+}
+
+bool lineage_parent_outside(const struct table *t, const struct process *p)
+{
+	return parent_outside(p, table_pid(t, p->ppid));
 }
 
 /*
@@ -123,7 +144,7 @@ static void judge_one(const struct table *t, struct process *p, const struct pro
 		return;
 	/* A younger parent is none: the number changed hands while the table was read. */
 	if (parent->id.start > p->id.start || parent_is_forker(p, parent) ||
-	    lineage_parent_outside(t, p))
+	    parent_outside(p, parent))
 		return;
 	manager = parent->id.pid == 1 || origin_is_user_manager(parent);
 	if (other_session(p, parent)) {

@@ -18,6 +18,8 @@ bool lineage_is_reaper(const struct process *p);
 /* Whether p's session leader has ended.  False where the table does not show all
  * (then nothing follows from absence), and for session 0 (leader outside). */
 bool lineage_leader_gone(const struct table *t, const struct process *p);
+/* The same of the process at that index, for many. */
+bool lineage_leader_gone_at(const struct table *t, const struct family *f, size_t i);
 
 /* Whether the parent is outside p's PID namespace: p was put into it, no
  * orphan of it (PPID 0, or nsenter, docker exec seen from the host). */

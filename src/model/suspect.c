@@ -169,7 +169,7 @@ static unsigned own_reasons(const struct judge *j, size_t i)
 
 	if (p->reparented != KNOWN_NOT)
 		bits |= SUSPECT_REPARENTED;
-	if (lineage_leader_gone(j->t, p))
+	if (lineage_leader_gone_at(j->t, j->f, i))
 		bits |= SUSPECT_LEADER_GONE;
 	if (p->tty_closed)
 		bits |= SUSPECT_TTY_CLOSED;

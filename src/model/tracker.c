@@ -91,15 +91,21 @@ static void carry_over(struct tracker *k, struct table *scan, struct process *p,
 }
 
 /* The parent a process is first seen with forked it, unless it looks adopted. */
-static void first_parent(const struct table *t, struct process *p)
+static void first_parents(struct table *t, const struct family *f)
 {
-	const struct process *parent = table_pid(t, p->ppid);
+	for (size_t i = 0; i < t->procs.n; i++) {
+		struct process *p = &t->procs.v[i];
+		struct identity parent;
 
-	if (p->parent_known != KNOWN_NOT || !parent || p->reparented != KNOWN_NOT ||
-	    p->reparent_possible)
-		return;
-	p->parent_was = parent->id;
-	p->parent_known = KNOWN_PRESUMED;
+		if (p->parent_known != KNOWN_NOT || f->parent[i] == FAMILY_NONE ||
+		    p->reparented != KNOWN_NOT || p->reparent_possible)
+			continue;
+		parent = t->procs.v[f->parent[i]].id;
+		if (parent.start > p->id.start) /* the number changed hands meanwhile */
+			continue;
+		p->parent_was = parent;
+		p->parent_known = KNOWN_PRESUMED;
+	}
 }
 
 static void keep_ghost(struct tracker *k, struct process *was, uint64_t wall_ns)
@@ -154,8 +160,7 @@ static int judge(struct tracker *k, struct err *err)
 		r = origin_judge(k->now);
 	if (!r) {
 		lineage_judge(k->now, &f);
-		for (size_t i = 0; i < k->now->procs.n; i++)
-			first_parent(k->now, &k->now->procs.v[i]);
+		first_parents(k->now, &f);
 		r = suspect_judge(k->now, &f, &k->suspects);
 	}
 	if (!r && k->run)

@@ -238,6 +238,30 @@ static void each_process_gets_the_origin_of_its_tree(void **state)
 	}
 }
 
+/* A snapshot has the names of origins, not where in the path they are. */
+static void what_a_snapshot_calls_an_origin_is_found_in_its_path(void **state)
+{
+	struct table *t = hosts_table("9 1 9 9 S 5 x cgroup=/system.slice/a.service/sub\n"
+				      "10 1 10 10 S 5 x cgroup=/lxc/web/sub\n"
+				      "11 1 11 11 S 5 x cgroup=/system.slice/cron.service\n");
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		static const enum origin_kind kinds[] = {ORIGIN_SERVICE, ORIGIN_CONTAINER,
+							 ORIGIN_LOGIN};
+
+		t->procs.v[i].origin = (uint8_t)kinds[i];
+		assert_true(bytes_set(&t->procs.v[i].origin_name, "as it was", 9));
+	}
+	assert_int_equal(origin_judge(t), 0);
+	assert_int_equal(hosts_process(t, 9)->unit_len, strlen("/system.slice/a.service"));
+	assert_int_equal(hosts_process(t, 10)->unit_len, strlen("/lxc/web"));
+	assert_int_equal(hosts_process(t, 11)->unit_len, 0);
+	for (size_t i = 0; i < 3; i++)
+		assert_string_equal(t->procs.v[i].origin_name.data, "as it was");
+	table_free(t);
+}
+
 static void a_login_is_open_closed_or_not_known(void **state)
 {
 #define SCOPE "cgroup=/user.slice/user-1000.slice/session-12.scope "
@@ -313,6 +337,7 @@ int main(void)
 		cmocka_unit_test(names_of_a_users_choice_are_no_others_origin),
 		cmocka_unit_test(a_path_of_any_length_is_read_to_its_end),
 		cmocka_unit_test(each_process_gets_the_origin_of_its_tree),
+		cmocka_unit_test(what_a_snapshot_calls_an_origin_is_found_in_its_path),
 		cmocka_unit_test(a_login_is_open_closed_or_not_known),
 		cmocka_unit_test(a_user_manager_is_a_child_of_init_in_its_own_scope),
 	};

@@ -175,6 +175,30 @@ static void a_run_remembers_what_it_was_made_of(void **state)
 	finish(&c);
 }
 
+static void a_copy_of_a_run_is_its_own(void **state)
+{
+	static const char *const targets[] = {"300", "cgroup:/a/b", "env:AGENT=x"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
+		struct chosen c;
+		struct run copy;
+		char text[64], again[64];
+
+		choose(&c, targets[i],
+		       SHELL "300 1 300 300 S 500 x cgroup=/a/b mark=AGENT:x cwd=/srv");
+		selector_text(&c.run.chosen, text, sizeof(text));
+		assert_true(run_copy(&copy, &c.run));
+		finish(&c);
+		selector_text(&copy.chosen, again, sizeof(again));
+		assert_string_equal(again, text);
+		assert_string_equal(copy.cwd.data, "/srv");
+		assert_int_equal(bytes_known(&copy.cgroup), copy.chosen.kind == SELECT_CGROUP);
+		assert_int_equal(copy.root.pid, 300);
+		run_clear(&copy);
+	}
+}
+
 static void stray_and_what_it_runs_below_are_never_members(void **state)
 {
 	static const struct {
@@ -556,6 +580,7 @@ int main(void)
 		cmocka_unit_test(members_are_found_on_evidence),
 		cmocka_unit_test(a_run_is_made_of_what_lives),
 		cmocka_unit_test(a_run_remembers_what_it_was_made_of),
+		cmocka_unit_test(a_copy_of_a_run_is_its_own),
 		cmocka_unit_test(stray_and_what_it_runs_below_are_never_members),
 		cmocka_unit_test(ancestors_are_own_however_many_and_in_a_ring),
 		cmocka_unit_test(a_member_stays_one_however_it_moves),

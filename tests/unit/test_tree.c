@@ -92,6 +92,9 @@ static void processes_stand_in_their_session_and_group(void **state)
 		{"a hidden parent may be in the session, a hidden leader alive",
 		 "host hidepid\n9 8 9 7 S 5 x", "S7 G9 9"},
 
+		{"one from outside has none that could be hidden", "host hidepid\n9 0 9 9 S 5 sh",
+		 "S9=o 9"},
+
 		/* Rings: PIDs change hands between two reads. */
 		{"its own parent", "9 9 9 9 S 5 x", "S9=o 9"},
 		{"a ring of one tick", "9 10 9 9 S 5 x\n10 9 9 9 S 5 y", "S9=o 10 .9'"},
