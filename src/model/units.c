@@ -14,16 +14,29 @@ static bool same_unit(const struct process *a, const struct process *b)
 	       memcmp(a->detail->cgroup.data, b->detail->cgroup.data, a->unit_len) == 0;
 }
 
+/* Eight bytes at a step: this is asked of every process at every scan. */
+static uint64_t hash(const char *path, size_t len)
+{
+	uint64_t h = len;
+
+	while (len) {
+		size_t n = len < sizeof(uint64_t) ? len : sizeof(uint64_t);
+		uint64_t word = 0;
+
+		memcpy(&word, path, n);
+		h = (h ^ word) * 0x9e3779b97f4a7c15ull; /* 2^64 by the golden ratio */
+		h ^= h >> 32;
+		path += n;
+		len -= n;
+	}
+	return h;
+}
+
 /* Where p's unit is in the hash, or the free place it would have. */
 static struct unit *slot_of(const struct units *u, const struct process *p)
 {
-	const char *path = p->detail->cgroup.data;
-	uint32_t h = 2166136261u; /* FNV-1a */
-	size_t at;
+	size_t at = hash(p->detail->cgroup.data, p->unit_len) & u->mask;
 
-	for (size_t i = 0; i < p->unit_len; i++)
-		h = (h ^ (unsigned char)path[i]) * 16777619u;
-	at = h & u->mask;
 	while (u->v[at].first != FAMILY_NONE && !same_unit(&u->t->procs.v[u->v[at].first], p))
 		at = (at + 1) & u->mask;
 	return &u->v[at];
