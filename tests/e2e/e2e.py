@@ -4,9 +4,11 @@ A test is a function named after what it shows; situations are made by mkproc
 (tests/helpers) or by a few lines of Python, each bounded by alarm(2), and
 killed by identity when the test is over, failed or not.
 """
+import atexit
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +18,17 @@ import traceback
 
 TOP = os.environ.get("abs_top_srcdir", os.path.join(os.path.dirname(__file__), "../.."))
 BUILD = os.environ.get("abs_top_builddir", ".")
-STRAY = os.path.abspath(os.environ.get("STRAY", os.path.join(BUILD, "stray")))
+
+
+def for_everybody(program):
+    """A copy that other users reach too, wherever the build directory is (/root is closed)."""
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder)
+    os.chmod(folder, 0o755)
+    return shutil.copy(program, folder)
+
+
+STRAY = for_everybody(os.environ.get("STRAY", os.path.join(BUILD, "stray")))
 MKPROC = os.path.abspath(os.environ.get("MKPROC", os.path.join(BUILD, "mkproc")))
 LIFE = 60  # seconds that anything made here lives at most
 PATIENCE = 15
