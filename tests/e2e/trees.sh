@@ -14,6 +14,8 @@ trees=$srcdir/tests/trees
 
 dir=$(mktemp -d) || exit 1
 chmod 777 "$dir" # a host may be run as another user
+# who may not pass through the build directory (below a closed home, say)
+cp "$stray" "$dir/stray" && chmod 755 "$dir/stray" && stray=$dir/stray
 trap 'rm -rf "$dir"' EXIT
 set -- "$trees"/*.host
 hosts=$#
