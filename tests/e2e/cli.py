@@ -169,7 +169,7 @@ def no_line_is_wider_than_the_terminal_and_no_colour_leaves_it():
 
 
 def colour_follows_the_option_then_no_color_then_the_terminal():
-    with Made("leader-gone", 1, env={"AGENT": "cli-colour"}):
+    with Made("reparented"):
         c = ["list", "--suspects"]
         assert b"\x1b[33m" in on_terminal(*c)
         assert b"\x1b" not in on_terminal(*c, env={"NO_COLOR": "1"})
