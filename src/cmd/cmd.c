@@ -116,23 +116,46 @@ static void say_bad_option(const struct cmd *cmd, int id, const char *word,
 	cmd_troublef("%s: %s '%s': see stray %s --help", cmd->name, what, word, cmd->name);
 }
 
+/*
+ * getopt_long() takes the beginning of a long option for it.  Scripts would come to rest on that,
+ * and break with the next option that begins so.  word: as typed, with its value or without.
+ */
+static bool is_whole(const struct option *o, const char *word)
+{
+	size_t n = strlen(o->name);
+
+	return strncmp(word, "--", 2) == 0 && strncmp(word + 2, o->name, n) == 0 &&
+	       (word[2 + n] == '\0' || word[2 + n] == '=');
+}
+
+/* The word of the option that getopt_long() has just parsed: its value may be one of its own. */
+static const char *parsed_word(char **argv)
+{
+	return optarg && optarg == argv[optind - 1] ? argv[optind - 2] : argv[optind - 1];
+}
+
 enum parsed cmd_parse(const struct cmd *cmd, int argc, char **argv, struct cmd_common *common,
 		      int (*set)(void *ctx, int id, const char *arg, struct err *err), void *ctx,
 		      int *rest)
 {
 	struct option longs[OPTIONS_MAX] = {0};
 	char shorts[2 * OPTIONS_MAX] = ":";
-	int n = to_getopt(cmd->options, longs, shorts), id;
+	int n = to_getopt(cmd->options, longs, shorts), id, which = -1;
 	struct err err = {0};
 
 	to_getopt(common_options, longs + n, shorts);
 	memset(common, 0, sizeof(*common));
 	optind = 1;
-	while ((id = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+	for (; (id = getopt_long(argc, argv, shorts, longs, &which)) != -1; which = -1) {
 		int r;
 
 		if (id == '?' || id == ':') {
 			say_bad_option(cmd, id, argv[optind - 1], longs);
+			return PARSED_TROUBLE;
+		}
+		if (which >= 0 && !is_whole(&longs[which], parsed_word(argv))) {
+			cmd_troublef("%s: unknown option '%s': is --%s meant?", cmd->name,
+				     parsed_word(argv), longs[which].name);
 			return PARSED_TROUBLE;
 		}
 		if (id == OPT_HELP) {

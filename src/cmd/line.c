@@ -94,18 +94,15 @@ static size_t piece_at(const struct line *l, unsigned i, size_t len)
 	return at;
 }
 
-void line_end(struct line *l)
+/* The text from a byte to another, coloured; len: where all of it ends. */
+static void print_part(const struct line *l, size_t begin, size_t end, size_t len)
 {
-	size_t len = l->len;
-
-	if (l->len && l->columns > 0) {
-		text_cut(l->text, l->cap, l->columns, l->ascii);
-		len = strlen(l->text);
-	}
 	for (unsigned i = 0; i < l->n; i++) {
 		size_t from = piece_at(l, i, len), to = piece_at(l, i + 1, len);
 		const char *look = l->color ? looks[l->pieces[i].role] : NULL;
 
+		from = from < begin ? begin : from;
+		to = to > end ? end : to;
 		if (from >= to)
 			continue;
 		if (look)
@@ -115,6 +112,108 @@ void line_end(struct line *l)
 			fputs("\033[0m", l->out);
 	}
 	putc('\n', l->out);
+}
+
+void line_end(struct line *l)
+{
+	size_t len = l->len;
+
+	if (l->len && l->columns > 0) {
+		text_cut(l->text, l->cap, l->columns, l->ascii);
+		len = strlen(l->text);
+	}
+	print_part(l, 0, len, len);
+	l->len = 0;
+	l->n = 0;
+}
+
+/* --- folded ---------------------------------------------------------------- */
+
+#define FOLD_ROOM 16 /* cells: with fewer beside it an indentation is not worth its width */
+
+/* An escape of text_safe() stays in one piece: how many bytes it has, or 0. */
+static size_t escape_len(const char *s, size_t len)
+{
+	static const struct {
+		char letter;
+		size_t digits;
+	} kinds[] = {{'x', 2}, {'u', 4}, {'U', 8}, {'n', 0}, {'r', 0}, {'t', 0}};
+
+	for (size_t i = 0; len > 1 && s[0] == '\\' && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		size_t n = 2 + kinds[i].digits;
+
+		if (s[1] == kinds[i].letter && n <= len &&
+		    strspn(s + 2, "0123456789abcdef") >= kinds[i].digits)
+			return n;
+	}
+	return 0;
+}
+
+/* What is not to be torn apart: an escape, or a character with its combining marks. */
+static size_t unit_len(const char *s, size_t len, int *cells)
+{
+	size_t n = escape_len(s, len);
+	uint32_t cp;
+	int bytes;
+
+	*cells = (int)n;
+	if (n)
+		return n;
+	bytes = text_decode(s, len, &cp);
+	*cells = bytes ? text_width_cp(cp) : 1;
+	n = bytes ? (size_t)bytes : 1;
+	while (n < len && (bytes = text_decode(s + n, len - n, &cp)) && text_width_cp(cp) == 0)
+		n += (size_t)bytes;
+	return n;
+}
+
+/* How many bytes of s fit into so many cells, at least one unit; up to a blank where there is one. */
+static size_t fitting(const char *s, size_t len, int cells)
+{
+	size_t at = 0, blank = 0;
+	int used = 0, wide;
+
+	while (at < len) {
+		size_t n = unit_len(s + at, len - at, &wide);
+
+		if (used + wide > cells)
+			break;
+		if (s[at] == ' ')
+			blank = at;
+		used += wide;
+		at += n;
+	}
+	if (at == len || s[at] == ' ')
+		return at;
+	if (blank)
+		return blank;
+	if (at)
+		return at;
+	/* wider than all of the line: torn after all, an escape is ASCII */
+	at = unit_len(s, len, &wide);
+	return escape_len(s, len) ? (size_t)cells : at;
+}
+
+void line_end_folded(struct line *l, int hang)
+{
+	size_t at = 0;
+
+	if (l->columns <= 0 || text_cells(l->len ? l->text : "") <= l->columns) {
+		line_end(l);
+		return;
+	}
+	if (l->columns - hang < FOLD_ROOM)
+		hang = 0;
+	while (at < l->len) {
+		int indent = at ? hang : 0;
+		size_t n = fitting(l->text + at, l->len - at, l->columns - indent);
+
+		fprintf(l->out, "%*s", indent, "");
+		print_part(l, at, at + n, l->len);
+		at += n;
+		while (at < l->len && l->text[at] == ' ')
+			at++;
+	}
 	l->len = 0;
 	l->n = 0;
 }

@@ -1,5 +1,5 @@
 /*
- * A line of text for people: put together from pieces, cut to the terminal,
+ * A line of text for people: put together from pieces, cut or folded to the terminal,
  * coloured by what a piece means.
  *
  * Every line of the commands' text goes through here, so that none is wider
@@ -52,5 +52,11 @@ void line_safe(struct line *l, enum role role, const char *data, size_t len);
 
 /* Cuts, prints, begins anew. */
 void line_end(struct line *l);
+
+/*
+ * As line_end, but nothing is lost: what is wider goes on below, hang cells to the right, broken
+ * at blanks where it can be, and never within a character or the escape of one.
+ */
+void line_end_folded(struct line *l, int hang);
 
 #endif

@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
+#define LABEL_CELLS 11
+
 /* Everything that is known of it, also what no list needs. */
 static int complete(struct look *look, struct process *p, struct err *err)
 {
@@ -51,9 +53,9 @@ static int print_one(const struct cmd_common *common, struct look *look, const s
 	for (size_t i = 0; i < e.n; i++) {
 		if (*e.v[i].label)
 			role = role_of(e.v[i].label);
-		line_put(&o, ROLE_HEAD, "%-11s", e.v[i].label);
+		line_put(&o, ROLE_HEAD, "%-*s", LABEL_CELLS, e.v[i].label);
 		line_put(&o, role, "%s", e.v[i].text);
-		line_end(&o);
+		line_end_folded(&o, LABEL_CELLS);
 	}
 	explanation_clear(&e);
 	return cmd_line_finish(&o, r ? NULL : err) < 0 && !r ? -ENOMEM : r;

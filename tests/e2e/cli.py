@@ -12,8 +12,9 @@ import subprocess
 import tempfile
 import termios
 import time
+import unicodedata
 
-from e2e import STRAY, Made, alive, end, main, state_dir, stray, until
+from e2e import LIFE, STRAY, Made, alive, end, main, state_dir, stray, until
 
 COMMANDS = ["list", "why", "snap", "diff", "end", "freeze", "thaw"]
 
@@ -66,6 +67,15 @@ def wrong_options_are_one_line_and_exit_2():
     trouble("end", "--signal=NONE", "999999", says="--signal")
     trouble("end", "-k", "soon", "999999", says="--grace")
     trouble("end", "1", "2", says="one TARGET")
+
+
+def the_beginning_of_a_long_option_is_not_taken_for_it():
+    for c in COMMANDS:
+        for cut in [["--jso"], ["--colo=never"], ["--colo", "never"], ["--hel"], ["--vers"]]:
+            trouble(c, *cut, says=f"unknown option '{cut[0]}': is --")
+    trouble("list", "--sus", says="unknown option '--sus': is --suspects meant?")
+    trouble("watch", "--delay", "5", "--reado", says="is --readonly meant?")
+    stray("list", "--color", "never", "--suspects", "--color=never", status=0)
 
 
 def help_of_each_command_shows_its_options_and_an_example():
@@ -168,6 +178,29 @@ def no_line_is_wider_than_the_terminal_and_no_colour_leaves_it():
         assert "\x1b" not in stray(*c, status=0).stdout
 
 
+def cells(text):
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+               for c in text)
+
+
+def why_folds_what_is_wider_than_the_terminal_and_loses_nothing():
+    name = "t\u00e9st \u6e2c\u8a66" * 12 + "\x1b[31m\u202e" * 9 + "e\u0301" * 40 + "-end"
+    with subprocess.Popen([name, str(LIFE)], executable="/bin/sleep") as sleeper:
+        try:
+            whole = stray("why", sleeper.pid, status=0, env={"LC_ALL": "C.UTF-8"}).stdout
+            said = next(line for line in whole.splitlines() if line.startswith("process"))
+            for columns in [12, 30, 80, 200]:
+                text = on_terminal("why", sleeper.pid, columns=columns).decode()
+                lines = ESCAPES.sub("", text).splitlines()
+                assert max(map(cells, lines)) <= columns, (columns, lines)
+                until_state = lines[:next(i for i, s in enumerate(lines) if s.startswith("state"))]
+                assert "".join("".join(until_state).split()) == "".join(said.split()), until_state
+                assert columns < 30 or all(s.startswith(" " * 11) for s in until_state[1:])
+                assert columns < 30 or not any(re.search(r"\\(x.?|u.{0,3})$", s) for s in lines)
+        finally:
+            sleeper.kill()
+
+
 def colour_follows_the_option_then_no_color_then_the_terminal():
     with Made("reparented"):
         c = ["list", "--suspects"]
@@ -226,6 +259,7 @@ def an_interrupted_end_says_what_was_sent_and_who_is_alive():
 if __name__ == "__main__":
     main([
         wrong_options_are_one_line_and_exit_2,
+        the_beginning_of_a_long_option_is_not_taken_for_it,
         help_of_each_command_shows_its_options_and_an_example,
         a_word_that_is_no_command_is_not_taken_for_a_target,
         end_without_a_target_exits_2_and_names_the_candidates,
@@ -236,6 +270,7 @@ if __name__ == "__main__":
         what_cannot_be_printed_is_trouble,
         too_few_descriptors_or_too_little_memory_is_an_error_and_no_shorter_list,
         no_line_is_wider_than_the_terminal_and_no_colour_leaves_it,
+        why_folds_what_is_wider_than_the_terminal_and_loses_nothing,
         colour_follows_the_option_then_no_color_then_the_terminal,
         what_was_forked_away_at_the_term_is_named_and_no_success,
         an_interrupted_end_says_what_was_sent_and_who_is_alive,
