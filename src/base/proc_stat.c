@@ -2,40 +2,99 @@
 
 #include "base/file.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define STAT_MAX 2048 /* 52 numbers of up to 20 digits, and a name */
+/* Fields by their numbers in proc_pid_stat(5). */
+enum {
+	PPID = 4,
+	PGRP,
+	SID,
+	TTY,
+	TPGID,
+	FLAGS,
+	UTIME = 14,
+	STIME,
+	THREADS = 20,
+	START = 22,
+	RSS = 24,
+	STACK = 28,
+	FIELDS
+};
 
-static int parse(const char *text, struct proc_stat *out)
+/* The numbers from the fourth field on; at: behind the third.  By hand, since who scans on and on
+ * does so for each process of the host. */
+static bool read_fields(const char *at, uint64_t f[FIELDS])
 {
-	const char *p = strrchr(text, ')');
+	for (int i = PPID; i < FIELDS; i++) {
+		bool negative;
 
-	if (!p ||
-	    sscanf(p + 1,
-		   " %c %d %d %d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d %*d "
-		   "%" SCNu64,
-		   &out->state, &out->ppid, &out->pgid, &out->sid, &out->threads, &out->start) != 6)
+		if (*at++ != ' ')
+			return false;
+		negative = *at == '-';
+		at += negative;
+		if (!isdigit((unsigned char)*at))
+			return false;
+		for (f[i] = 0; isdigit((unsigned char)*at); at++)
+			f[i] = f[i] * 10 + (uint64_t)(*at - '0');
+		if (negative)
+			f[i] = -f[i];
+	}
+	return true;
+}
+
+/* The last field, since Linux 3.5. */
+static int exit_code(const char *text)
+{
+	const char *at = strrchr(text, ' ');
+
+	return at ? (int)strtol(at, NULL, 10) : 0;
+}
+
+int proc_stat_parse(char *text, struct proc_stat *out, const char **comm)
+{
+	char *open = strchr(text, '('), *close = open ? strrchr(open, ')') : NULL;
+	uint64_t f[FIELDS];
+
+	if (!close || close[1] != ' ' || !close[2] || !read_fields(close + 3, f))
 		return -EPROTO;
-	p = strrchr(p, ' '); /* exit_code is the last field since Linux 3.5 */
-	out->exit_code = 0;
-	if (p)
-		sscanf(p, " %d", &out->exit_code);
+	*out = (struct proc_stat){
+		.pid = (pid_t)strtol(text, NULL, 10),
+		.state = close[2],
+		.ppid = (pid_t)f[PPID],
+		.pgid = (pid_t)f[PGRP],
+		.sid = (pid_t)f[SID],
+		.tty_nr = (uint32_t)f[TTY],
+		.tpgid = (pid_t)f[TPGID],
+		.flags = (uint32_t)f[FLAGS],
+		.cpu_ticks = f[UTIME] + f[STIME],
+		.threads = (int)f[THREADS],
+		.start = f[START],
+		.rss_pages = f[RSS],
+		.start_stack = f[STACK],
+	};
+	if (out->state == 'Z' || out->state == 'X')
+		out->exit_code = exit_code(close + 3);
+	if (comm) {
+		*close = '\0';
+		*comm = open + 1;
+	}
 	return 0;
 }
 
-static int read_path(int dir, const char *path, struct proc_stat *out)
+int proc_stat_read_at(int dir, const char *path, struct proc_stat *out)
 {
-	char buf[STAT_MAX];
+	char buf[PROC_STAT_MAX];
 	ssize_t n = file_read_at(dir, path, buf, sizeof(buf));
 
 	if (n == -ENOENT || n == -ESRCH || n == 0)
 		return -ESRCH;
-	return n < 0 ? (int)n : parse(buf, out);
+	return n < 0 ? (int)n : proc_stat_parse(buf, out, NULL);
 }
 
 int proc_stat_read(pid_t pid, struct proc_stat *out)
@@ -43,12 +102,7 @@ int proc_stat_read(pid_t pid, struct proc_stat *out)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	return read_path(AT_FDCWD, path, out);
-}
-
-int proc_stat_read_at(int dir, struct proc_stat *out)
-{
-	return read_path(dir, "stat", out);
+	return proc_stat_read_at(AT_FDCWD, path, out);
 }
 
 static bool halted(char state)
@@ -76,7 +130,7 @@ bool proc_stat_halted(pid_t pid)
 		if (e->d_name[0] == '.')
 			continue;
 		snprintf(path, sizeof(path), "/proc/%d/task/%.16s/stat", pid, e->d_name);
-		if (read_path(AT_FDCWD, path, &st) == 0)
+		if (proc_stat_read_at(AT_FDCWD, path, &st) == 0)
 			all = halted(st.state);
 	}
 	closedir(dir);

@@ -1,8 +1,8 @@
 /*
- * The few fields of one process's stat that one about to act on it must see now.
+ * The one parser of /proc/PID/stat (proc_pid_stat(5)): of a line that a source has read, and of
+ * one process at the moment that somebody is about to act on it.
  *
- * Sources read whole tables; this reads one process, at the moment of the act, so that an identity
- * can be checked.  It knows no run and changes nothing.
+ * It knows no run and no table, and changes nothing.
  */
 #ifndef STRAY_BASE_PROC_STAT_H
 #define STRAY_BASE_PROC_STAT_H
@@ -11,19 +11,33 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#define PROC_STAT_MAX 2048 /* 52 numbers of up to 20 digits, and a name */
+
 struct proc_stat {
+	pid_t pid;  /* as the PID namespace of that /proc has it */
 	char state; /* of the first thread */
 	pid_t ppid, pgid, sid;
+	uint32_t tty_nr, flags;
+	pid_t tpgid; /* -1: no terminal */
 	int threads;
-	uint64_t start; /* clock ticks since boot */
-	int exit_code;  /* of a dead one, as waitpid(2) has it; 0 also where not permitted */
+	uint64_t cpu_ticks; /* in user and kernel mode */
+	uint64_t start;     /* clock ticks since boot */
+	uint64_t rss_pages, start_stack;
+	int exit_code; /* of a dead one, as waitpid(2) has it; 0 also where not permitted */
 };
 
-/* proc_pid_stat(5), parsed from its last ')'.  0; -ESRCH: no such process (also where hidepid
- * hides it); -EPROTO: not of that form; else -errno. */
+/*
+ * Parses one line, from its last ')': what is in the name cannot forge a field.  *comm, where not
+ * NULL, becomes the name, ended in place, borrowed from text.  0; -EPROTO: not of that form.
+ */
+int proc_stat_parse(char *text, struct proc_stat *out, const char **comm);
+
+/* 0; -ESRCH: no such process (also where hidepid hides it); -EPROTO: not of that form; else
+ * -errno. */
 int proc_stat_read(pid_t pid, struct proc_stat *out);
-/* As that, through a descriptor of the directory /proc/PID, which names one process for good. */
-int proc_stat_read_at(int dir, struct proc_stat *out);
+/* As that, of the stat file at path below dir.  A descriptor of /proc/PID names one process for
+ * good; another /proc than this process's own can be asked, too. */
+int proc_stat_read_at(int dir, const char *path, struct proc_stat *out);
 
 /*
  * Whether it runs no code of its own now: every thread is stopped, traced-stopped, dead, or in

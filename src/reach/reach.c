@@ -25,7 +25,7 @@ static int open_process(struct identity id)
 	dir = open(path, O_DIRECTORY | O_RDONLY | O_CLOEXEC);
 	if (dir < 0)
 		return errno == ENOENT ? -ESRCH : -errno;
-	r = proc_stat_read_at(dir, &st);
+	r = proc_stat_read_at(dir, "stat", &st);
 	if (r == 0 && st.start == id.start)
 		return dir;
 	close(dir);

@@ -2,12 +2,12 @@
 
 #include "base/file.h"
 #include "base/mask.h"
+#include "base/proc_stat.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -480,16 +480,14 @@ void details_correct_state(struct details_reader *r, struct process *p)
 	}
 	for (struct dirent *e; (e = readdir(tasks));) {
 		char name[NAME_MAX + 8];
-		const char *paren;
+		struct proc_stat st;
 
 		if (!isdigit((unsigned char)e->d_name[0]))
 			continue;
 		snprintf(name, sizeof(name), "%s/stat", e->d_name);
-		if (file_read_at(dirfd(tasks), name, r->buf, r->buf_size) < 0)
-			continue;
-		paren = strrchr(r->buf, ')');
-		if (paren && paren[1] && paren[2] != 'Z' && paren[2] != 'X') {
-			p->state = paren[2];
+		if (proc_stat_read_at(dirfd(tasks), name, &st) == 0 && st.state != 'Z' &&
+		    st.state != 'X') {
+			p->state = st.state;
 			break;
 		}
 	}
@@ -498,22 +496,15 @@ void details_correct_state(struct details_reader *r, struct process *p)
 
 int details_check_identity(struct details_reader *r, struct identity id)
 {
+	struct proc_stat st;
 	char path[32];
-	ssize_t n;
-	char *close_paren;
-	uint64_t start = 0;
+	int rc;
 
 	snprintf(path, sizeof(path), "%d/stat", id.pid);
-	n = file_read_at(r->proc_fd, path, r->buf, r->buf_size);
-	if (n < 0)
-		return n == -ENOENT ? -ESRCH : (int)n;
-	close_paren = strrchr(r->buf, ')');
-	if (!close_paren || sscanf(close_paren + 1,
-				   " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d "
-				   "%*d %*d %*d %*d %" SCNu64,
-				   &start) != 1)
-		return -EIO;
-	return start == id.start ? 0 : -ESRCH;
+	rc = proc_stat_read_at(r->proc_fd, path, &st);
+	if (rc < 0)
+		return rc;
+	return st.start == id.start ? 0 : -ESRCH;
 }
 
 /*

@@ -2,11 +2,11 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/proc_stat.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -101,20 +101,11 @@ static int read_logins(struct host *host)
 
 static struct identity self_identity(int proc_fd)
 {
-	struct identity id = {0};
-	char buf[4096];
-	const char *paren;
+	struct proc_stat st;
 
-	if (file_read_at(proc_fd, "self/stat", buf, sizeof(buf)) < 0)
-		return id;
-	paren = strrchr(buf, ')');
-	if (!paren || sscanf(paren + 1,
-			     " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
-			     "%*d %*d %" SCNu64,
-			     &id.start) != 1)
-		return id;
-	id.pid = (pid_t)strtol(buf, NULL, 10);
-	return id;
+	if (proc_stat_read_at(proc_fd, "self/stat", &st) < 0)
+		return (struct identity){0};
+	return (struct identity){.pid = st.pid, .start = st.start};
 }
 
 /* Every PID namespace has a PID 1: who cannot see it is being hidden from.  The mount

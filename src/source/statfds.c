@@ -1,6 +1,7 @@
 #include "source/statfds.h"
 
 #include "base/file.h"
+#include "base/proc_stat.h"
 #include "base/vec.h"
 
 #include <ctype.h>
@@ -12,7 +13,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#define STAT_MAX 2048  /* 52 numbers of up to 20 digits, and a name */
 #define FDS_SPARE 512  /* of the limit, for all else that is opened */
 #define OWNER_PASSES 8 /* each so many passes the owner is asked for: setuid(2) is rare */
 
@@ -107,57 +107,20 @@ void statfds_close(struct statfds *s)
 	free(s);
 }
 
-/* The numbers of proc_pid_stat(5) from the third field on. */
-static bool parse(char *text, uint64_t page_kb, struct process *p, const char **comm)
+static void take(const struct proc_stat *st, uint64_t page_kb, struct process *p)
 {
-	enum {
-		PPID = 4,
-		PGRP,
-		SID,
-		TTY,
-		TPGID,
-		FLAGS,
-		UTIME = 14,
-		STIME,
-		THREADS = 20,
-		START = 22,
-		RSS = 24,
-		STACK = 28,
-		FIELDS
-	};
-	char *open = strchr(text, '('), *at = open ? strrchr(open, ')') : NULL;
-	uint64_t f[FIELDS];
-
-	if (!at || at[1] != ' ' || !at[2])
-		return false;
-	*at = '\0';
-	*comm = open + 1;
-	p->state = at[2];
-	at += 3;
-	for (int i = PPID; i < FIELDS; i++) {
-		bool negative;
-
-		if (*at++ != ' ')
-			return false;
-		negative = *at == '-';
-		at += negative;
-		for (f[i] = 0; isdigit((unsigned char)*at); at++)
-			f[i] = f[i] * 10 + (uint64_t)(*at - '0');
-		if (negative)
-			f[i] = -f[i];
-	}
-	p->ppid = (pid_t)f[PPID];
-	p->pgid = (pid_t)f[PGRP];
-	p->sid = (pid_t)f[SID];
-	p->tty_nr = (uint32_t)f[TTY];
-	p->tpgid = (pid_t)f[TPGID];
-	p->pf = (uint32_t)f[FLAGS];
-	p->cpu_ticks = f[UTIME] + f[STIME];
-	p->threads = (uint32_t)f[THREADS];
-	p->id.start = f[START];
-	p->rss_kb = f[RSS] * page_kb;
-	p->start_stack = f[STACK];
-	return true;
+	p->state = st->state;
+	p->ppid = st->ppid;
+	p->pgid = st->pgid;
+	p->sid = st->sid;
+	p->tty_nr = st->tty_nr;
+	p->tpgid = st->tpgid;
+	p->pf = st->flags;
+	p->cpu_ticks = st->cpu_ticks;
+	p->threads = (uint32_t)st->threads;
+	p->id.start = st->start;
+	p->rss_kb = st->rss_pages * page_kb;
+	p->start_stack = st->start_stack;
 }
 
 static ssize_t read_stat(int fd, char *buf)
@@ -165,7 +128,7 @@ static ssize_t read_stat(int fd, char *buf)
 	ssize_t n;
 
 	do
-		n = pread(fd, buf, STAT_MAX - 1, 0);
+		n = pread(fd, buf, PROC_STAT_MAX - 1, 0);
 	while (n < 0 && errno == EINTR);
 	if (n > 0)
 		buf[n] = '\0';
@@ -228,7 +191,8 @@ static int read_one(struct statfds *s, pid_t pid, struct kept *was, pids_fn *fn,
 {
 	struct kept k = {.pid = pid, .fd = -1};
 	struct process p = {.id.pid = pid};
-	char buf[STAT_MAX];
+	struct proc_stat st;
+	char buf[PROC_STAT_MAX];
 	const char *comm;
 	bool same = was && was->fd >= 0 && read_stat(was->fd, buf) > 0;
 
@@ -241,10 +205,11 @@ static int read_one(struct statfds *s, pid_t pid, struct kept *was, pids_fn *fn,
 		if (!read_anew(s, &k, buf))
 			return 0;
 	}
-	if (!parse(buf, s->page_kb, &p, &comm)) {
+	if (proc_stat_parse(buf, &st, &comm) < 0) {
 		close_kept(s, &k);
 		return 0;
 	}
+	take(&st, s->page_kb, &p);
 	if (!same || k.start_stack != p.start_stack ||
 	    ((unsigned)pid + s->pass) % OWNER_PASSES == 0)
 		read_owner(s, &k);

@@ -1,10 +1,14 @@
-UNIT_BASE = test_clock test_json_read test_json_write test_mask test_text
+UNIT_BASE = test_clock test_json_read test_json_write test_mask test_proc_stat test_text
 check_PROGRAMS += $(UNIT_BASE)
 TESTS += $(UNIT_BASE)
 
 test_clock_SOURCES = %D%/test_clock.c
 test_clock_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_clock_LDADD = libbase.a $(UNIT_LIBADD) -lm
+
+test_proc_stat_SOURCES = %D%/test_proc_stat.c
+test_proc_stat_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_proc_stat_LDADD = libbase.a $(UNIT_LIBADD)
 
 test_text_SOURCES = %D%/test_text.c
 test_text_CPPFLAGS = $(UNIT_CPPFLAGS)
