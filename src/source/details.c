@@ -1,4 +1,4 @@
-#include "source/details.h"
+#include "source/details_parts.h"
 
 #include "base/file.h"
 #include "base/mask.h"
@@ -14,26 +14,6 @@
 #include <sys/stat.h>
 
 #define CMDLINE_MAX (8u << 20) /* beyond ARG_MAX of any common limit: execve(2) */
-#define ENVIRON_MAX (8u << 20)
-#define LINK_MAX_LEN 4096    /* PATH_MAX: d_path() of the kernel gives no more */
-#define DELETED " (deleted)" /* proc(5), /proc/PID/exe */
-
-const char *const source_known_marks[] = {
-	"STRAY_RUN_ID",
-	"AGENT",
-	"AI_AGENT",
-	"CLAUDECODE",
-	"CODEX_THREAD_ID",
-	"CODEX_SANDBOX",
-	"GEMINI_CLI",
-	"CURSOR_AGENT",
-	"GOOSE_TERMINAL",
-	"CRUSH",
-	"COPILOT_AGENT",
-	"RUNNER_TRACKING_ID",
-	"JENKINS_NODE_COOKIE",
-	NULL,
-};
 
 int details_open(struct details_reader *r, int proc_fd, const struct source_options *options,
 		 struct err *err)
@@ -62,8 +42,7 @@ static void note_unread(struct detail *d, unsigned bit, int r)
 		d->unread[bit_number(bit)] = (unsigned char)(-r < 256 ? -r : EIO);
 }
 
-/* Reads a file below dir whole into the scratch buffer, which grows up to max. */
-static ssize_t read_whole(struct details_reader *r, int dir, const char *name, size_t max)
+ssize_t details_read_whole(struct details_reader *r, int dir, const char *name, size_t max)
 {
 	AUTO_FD fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
 	size_t used = 0;
@@ -127,7 +106,7 @@ static size_t keep_ends(char *buf, size_t len, size_t keep)
 
 static int read_cmdline(struct details_reader *r, int dir, struct detail *d)
 {
-	ssize_t n = read_whole(r, dir, "cmdline", CMDLINE_MAX);
+	ssize_t n = details_read_whole(r, dir, "cmdline", CMDLINE_MAX);
 	size_t len;
 
 	if (n < 0)
@@ -197,12 +176,12 @@ static int read_cgroup(struct details_reader *r, int dir, struct detail *d)
 static int read_link(struct details_reader *r, int dir, const char *name, struct bytes *out,
 		     bool *deleted)
 {
-	ssize_t n = readlinkat(dir, name, r->buf, LINK_MAX_LEN);
-	size_t tail = sizeof(DELETED) - 1;
+	ssize_t n = readlinkat(dir, name, r->buf, DETAILS_LINK_MAX);
+	size_t tail = sizeof(DETAILS_DELETED) - 1;
 
 	if (n < 0)
 		return -errno;
-	*deleted = (size_t)n > tail && memcmp(r->buf + n - tail, DELETED, tail) == 0;
+	*deleted = (size_t)n > tail && memcmp(r->buf + n - tail, DETAILS_DELETED, tail) == 0;
 	if (*deleted) { /* a living file can be named so too: then it exists */
 		struct stat st;
 
@@ -226,85 +205,6 @@ static int read_exe(struct details_reader *r, int dir, struct detail *d, bool in
 		d->exe_inode = st.st_ino;
 	}
 	return 0;
-}
-
-static bool is_mark(const struct details_reader *r, const char *name, size_t len)
-{
-	for (size_t i = 0; source_known_marks[i]; i++)
-		if (strlen(source_known_marks[i]) == len &&
-		    memcmp(source_known_marks[i], name, len) == 0)
-			return true;
-	for (size_t i = 0; i < r->options->n_marks; i++)
-		if (strlen(r->options->marks[i]) == len &&
-		    memcmp(r->options->marks[i], name, len) == 0)
-			return true;
-	return false;
-}
-
-static int add_mark(struct detail *d, const char *name, size_t len, const char *value)
-{
-	struct mark *grown = realloc(d->marks, (d->n_marks + 1) * sizeof(*grown));
-	struct mark m;
-
-	if (!grown)
-		return -ENOMEM;
-	d->marks = grown;
-	m.name = strndup(name, len);
-	m.value = strdup(value);
-	if (!m.name || !m.value) {
-		free(m.name);
-		free(m.value);
-		return -ENOMEM;
-	}
-	d->marks[d->n_marks++] = m;
-	return 0;
-}
-
-static int add_secret_name(struct detail *d, const char *name, size_t len)
-{
-	char **grown = realloc(d->secret_names, (d->n_secret_names + 1) * sizeof(*grown));
-
-	if (!grown)
-		return -ENOMEM;
-	d->secret_names = grown;
-	d->secret_names[d->n_secret_names] = strndup(name, len);
-	if (!d->secret_names[d->n_secret_names])
-		return -ENOMEM;
-	d->n_secret_names++;
-	return 0;
-}
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Marks, and names that tell of a credential; the scratch is wiped of values. */
-static int read_environ(struct details_reader *r, int dir, struct detail *d)
-{
-	ssize_t n = read_whole(r, dir, "environ", ENVIRON_MAX);
-	int rc = 0;
-
-	if (n < 0)
-		return (int)n;
-	for (ssize_t i = 0; i < n && !rc;) {
-		const char *entry = r->buf + i;
-		size_t len = strnlen(entry, (size_t)(n - i));
-		const char *eq = memchr(entry, '=', len);
-
-		i += (ssize_t)len + 1;
-		if (!eq || eq == entry)
-			continue;
-		if (is_mark(r, entry, (size_t)(eq - entry)))
-			rc = add_mark(d, entry, (size_t)(eq - entry), eq + 1);
-		else if (mask_name_is_secret(entry, (size_t)(eq - entry)) ||
-			 strncmp(entry, "SSH_AUTH_SOCK=", 14) == 0)
-			rc = add_secret_name(d, entry, (size_t)(eq - entry));
-	}
-	explicit_bzero(r->buf, (size_t)n);
-	if (d->n_secret_names)
-		qsort(d->secret_names, d->n_secret_names, sizeof(char *), by_name);
-	return rc;
 }
 
 static const char *field(const char *status, const char *name)
@@ -427,35 +327,6 @@ static int read_ns(int dir, struct detail *d)
 		d->ns[i] = at ? strtoull(at + 1, NULL, 10) : 0;
 	}
 	return rc;
-}
-
-/* A terminal that closed stays open as "/dev/pts/N (deleted)": devpts. */
-static int read_stdio(struct details_reader *r, int dir, struct process *p, struct detail *d)
-{
-	bool open_tty = false, closed = false;
-
-	for (int i = 0; i < 3; i++) {
-		char name[16];
-		ssize_t n;
-
-		snprintf(name, sizeof(name), "fd/%d", i);
-		n = readlinkat(dir, name, r->buf, LINK_MAX_LEN);
-		if (n < 0 && errno == ENOENT)
-			continue; /* closed */
-		if (n < 0)
-			return -errno;
-		r->buf[n] = '\0';
-		if (strncmp(r->buf, "/dev/pts/", 9) == 0) {
-			if (strstr(r->buf, DELETED))
-				closed = true;
-			else
-				open_tty = true;
-		}
-		if (!bytes_set(&d->stdio[i], r->buf, (size_t)n))
-			return -ENOMEM;
-	}
-	p->tty_closed = closed && !open_tty;
-	return 0;
 }
 
 /*
@@ -588,12 +459,12 @@ int details_read(struct details_reader *r, struct process *p, const char *comm, 
 	READ(DETAIL_CGROUP, read_cgroup(r, dir, d));
 	READ(DETAIL_EXE, read_exe(r, dir, d, bits & DETAIL_NS));
 	READ(DETAIL_CWD, read_link(r, dir, "cwd", &d->cwd, &d->cwd_deleted));
-	READ(DETAIL_ENVIRON, read_environ(r, dir, d));
+	READ(DETAIL_ENVIRON, details_read_environ(r, dir, d));
 	READ(DETAIL_STATUS, read_status(r, dir, d));
 	READ(DETAIL_LOGIN, read_login(r, dir, d));
 	READ(DETAIL_WCHAN, read_wchan(r, dir, d));
 	READ(DETAIL_NS, read_ns(dir, d));
-	READ(DETAIL_STDIO, read_stdio(r, dir, p, d));
+	READ(DETAIL_STDIO, details_read_stdio(r, dir, p, d));
 	atomic_store_explicit(&r->reading_pid, 0, memory_order_relaxed);
 	if (d->euid == (uid_t)-1)
 		d->euid = p->owner;

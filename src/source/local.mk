@@ -2,6 +2,9 @@ noinst_LIBRARIES += libsource.a
 libsource_a_CPPFLAGS = $(AM_CPPFLAGS) $(PROC2_CFLAGS) $(JANSSON_CFLAGS)
 libsource_a_SOURCES = \
 	%D%/details.c %D%/details.h \
+	%D%/details_environ.c \
+	%D%/details_parts.h \
+	%D%/details_stdio.c \
 	%D%/hostinfo.c %D%/hostinfo.h \
 	%D%/pids.c %D%/pids.h \
 	%D%/replay.c %D%/replay.h \

@@ -1,0 +1,24 @@
+/*
+ * The inside of details.c, for the files that read one detail each.
+ */
+#ifndef STRAY_SOURCE_DETAILS_PARTS_H
+#define STRAY_SOURCE_DETAILS_PARTS_H
+
+#include "source/details.h"
+
+#define DETAILS_LINK_MAX 4096        /* PATH_MAX: d_path() of the kernel gives no more */
+#define DETAILS_DELETED " (deleted)" /* proc(5), /proc/PID/exe */
+
+/* All of these: dir is of /proc/PID; 0 (a length), or -errno. */
+
+/* Reads a file whole into the scratch buffer, which grows up to max bytes. */
+ssize_t details_read_whole(struct details_reader *r, int dir, const char *name, size_t max);
+
+/* Marks, and names that tell of a credential; the scratch is wiped of values. */
+int details_read_environ(struct details_reader *r, int dir, struct detail *d);
+
+/* What stdin, stdout and stderr are, and p->tty_closed: a terminal that closed stays open as
+ * "/dev/pts/N (deleted)" (devpts). */
+int details_read_stdio(struct details_reader *r, int dir, struct process *p, struct detail *d);
+
+#endif
