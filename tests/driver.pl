@@ -162,7 +162,8 @@ sub parse {
 			if ($text =~ /^(.*?)\s*#\s*SKIP\S*\s*(.*)/i) {
 				# cmocka puts the name there; the reason is what the test printed.
 				my @parts = grep { defined && length } $1, $2, length $1 ? undef : $before;
-				push @results, ['SKIP', join ': ', @parts];
+				push @results, @parts > 1 ? ['SKIP', join ': ', @parts]
+					: ['FAIL', "skipped without a reason: @parts"];
 			} else {
 				push @results, [$bad ? 'FAIL' : 'PASS', $text];
 			}
@@ -174,6 +175,12 @@ sub parse {
 		}
 	}
 	return (\@results, $planned, $skip_all);
+}
+
+sub skip_all {
+	my ($reason) = @_;
+
+	return length $reason ? ['SKIP', $reason] : ['FAIL', 'the program skipped itself without a reason'];
 }
 
 sub say_result {
@@ -192,10 +199,10 @@ if (!@$wrong) {
 	if ($exit == $exit_skip && !@$results) {
 		open my $log, '<', $opt{'log-file'} or die;
 		my @lines = <$log>;
-		chomp(my $reason = @lines ? $lines[-1] : 'no reason given');
-		push @$results, ['SKIP', $reason];
+		chomp(my $reason = $lines[-1] // '');
+		push @$results, skip_all($reason);
 	} elsif (defined $skip_all && !@$results && $exit == 0) {
-		push @$results, ['SKIP', $skip_all];
+		push @$results, skip_all($skip_all);
 	} else {
 		my $ran = @$results;
 		push @$wrong, "the program ended with status $exit"

@@ -23,7 +23,7 @@ case_of() {
 	fi
 }
 
-echo 1..14
+echo 1..17
 case_of "a script's results are counted one by one" "PASS one
 FAIL two
 SKIP three: no tool" <<'EOS'
@@ -71,6 +71,16 @@ EOS
 case_of "status 77 after a test that ran fails" "PASS one
 FAIL the program ended with status 77" <<'EOS'
 printf '1..1\nok 1 - one\n'; exit 77
+EOS
+case_of "a skip without a reason fails" "PASS one
+FAIL skipped without a reason: two" <<'EOS'
+printf '1..2\nok 1 - one\nok 2 - two # SKIP\n'
+EOS
+case_of "cmocka's too" "FAIL skipped without a reason: one" <<'EOS'
+printf '1..1\nnot ok 1 # SKIP one\n# ok - group\n'
+EOS
+case_of "and that of a whole program" "FAIL the program skipped itself without a reason" <<'EOS'
+exit 77
 EOS
 case_of "a program may skip itself by an empty plan" "SKIP no tmux" <<'EOS'
 echo '1..0 # SKIP no tmux'

@@ -4,7 +4,7 @@ mkproc_SOURCES = %D%/mkproc.c %D%/mkproc_shapes.c %D%/mkproc.h
 # Unit tests that start mkproc: #include "tests/helpers/made.h", link libmade.a.
 check_LIBRARIES += libmade.a
 libmade_a_CPPFLAGS = $(UNIT_CPPFLAGS)
-libmade_a_SOURCES = %D%/made.c %D%/made.h
+libmade_a_SOURCES = %D%/made.c %D%/made.h %D%/skip.h
 
 check_PROGRAMS += test_mkproc
 TESTS += test_mkproc

@@ -14,6 +14,8 @@
 
 #include <cmocka.h>
 
+#include "tests/helpers/skip.h"
+
 #define NOBODY 65534
 #define CANNOT 77 /* mkproc's exit status, see mkproc.h */
 
@@ -137,10 +139,8 @@ int as_nobody(int (*f)(void *ctx), void *ctx)
 	int status;
 	pid_t pid;
 
-	if (geteuid() != 0) {
-		print_message("only root can become another user\n");
-		skip();
-	}
+	if (geteuid() != 0)
+		skip_for("only root can become another user");
 	pid = fork();
 	if (pid == 0) {
 		alarm(30);

@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#include "tests/helpers/skip.h"
+
 static pid_t parent_of(pid_t pid)
 {
 	char path[64], buf[4096], *p;
@@ -121,7 +123,7 @@ static void what_is_left_behind_ends_by_itself(void **state)
 
 	(void)state;
 	if (getenv("STRAY_MKPROC"))
-		skip();
+		skip_for("told of another mkproc, in STRAY_MKPROC");
 	assert_non_null(f);
 	assert_int_equal(fscanf(f, "daemon %d\nREADY", &pid), 1);
 	assert_int_equal(pclose(f), 0);

@@ -16,6 +16,8 @@
 
 #include <cmocka.h>
 
+#include "tests/helpers/skip.h"
+
 #define DIR_NAME "s/acts/20260724T141109Z-4160"
 
 /* An act on group 4160: a shell and the curl it started. */
@@ -275,7 +277,7 @@ static void a_full_disk_is_said_and_leaves_no_half_file(void **state)
 	struct act a;
 
 	if (!scratch_small_fs(state, 1 << 20))
-		skip();
+		skip_for("no file system of our own can be mounted");
 	setup_at(&a, scratch_path(state, "small/s"));
 	scratch_fill(state, 4096); /* room for acts/ or the intent, not for all */
 	for (int i = 0; i < 10; i++) {

@@ -21,6 +21,8 @@
 
 #include <cmocka.h>
 
+#include "tests/helpers/skip.h"
+
 #define TEST_LIFE_S 60
 #define JANITOR_LIFE_S 40
 
@@ -101,13 +103,6 @@ static void a_path_is_found_in_proc_cgroup(void **state)
 		if (cases[i].r == 0)
 			assert_string_equal(path, cases[i].path);
 	}
-}
-
-static void __attribute__((noreturn)) skip_for(const char *why)
-{
-	print_message("%s\n", why);
-	skip();
-	abort();
 }
 
 /* A cgroup for one test.  A janitor removes it if the test does not come to its end. */

@@ -16,6 +16,8 @@
 
 #include <cmocka.h>
 
+#include "tests/helpers/skip.h"
+
 static void assert_holds(const char *path, const char *text)
 {
 	char buf[64];
@@ -113,7 +115,7 @@ static void what_does_not_fit_on_the_disk_is_removed(void **state)
 	struct err err = {0};
 
 	if (!scratch_small_fs(state, 1 << 20))
-		skip();
+		skip_for("no file system of our own can be mounted");
 	scratch_fill(state, 8192);
 	assert_int_equal(outfile_create(AT_FDCWD, scratch_path(state, "small/f"), &f, &err), 0);
 	write_much(f.stream);

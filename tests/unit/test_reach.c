@@ -19,6 +19,8 @@
 
 #include <cmocka.h>
 
+#include "tests/helpers/skip.h"
+
 #define TEST_LIFE_S 60
 
 static bool own_net; /* these tests are in a network namespace of their own */
@@ -30,10 +32,8 @@ static struct identity identity_of(pid_t pid)
 
 static void need_own_net(void)
 {
-	if (own_net)
-		return;
-	print_message("no network namespace of our own\n");
-	skip();
+	if (!own_net)
+		skip_for("no network namespace of our own");
 }
 
 static void add_ipv4(int fd, const char *label, const char *addr)

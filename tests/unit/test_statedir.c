@@ -17,6 +17,8 @@
 
 #include <cmocka.h>
 
+#include "tests/helpers/skip.h"
+
 #define OTHER_UID 54321
 
 static void the_directory_is_the_first_that_is_said(void **state)
@@ -191,7 +193,7 @@ static void root_keeps_out_of_other_users_hands(void **state)
 	struct err err;
 
 	if (!can_give_away(state))
-		skip();
+		skip_for("not root, who can give files away");
 	/* the directory is another's */
 	assert_int_equal(mkdir(scratch_path(state, "theirs"), 0755), 0);
 	assert_int_equal(chown(scratch_path(state, "theirs"), OTHER_UID, OTHER_UID), 0);
@@ -219,7 +221,7 @@ static void an_ordinary_user_uses_only_what_is_the_users_own(void **state)
 	struct err err;
 
 	if (!can_give_away(state))
-		skip();
+		skip_for("not root, who can give files away");
 	assert_int_equal(mkdir(scratch_path(state, "roots"), 0755), 0);
 	assert_int_equal(mkdir(scratch_path(state, "mine"), 0755), 0);
 	assert_int_equal(chown(scratch_path(state, "mine"), OTHER_UID, OTHER_UID), 0);
@@ -274,7 +276,7 @@ static void a_full_disk_is_said_beforehand(void **state)
 	struct err err = {0};
 
 	if (!scratch_small_fs(state, 1 << 20))
-		skip();
+		skip_for("no file system of our own can be mounted");
 	assert_int_equal(statedir_open(scratch_path(state, "small/s"), STATEDIR_WRITE, &s, &err),
 			 0);
 	scratch_fill(state, 8192);
@@ -291,7 +293,7 @@ static void what_is_not_writable_is_said_beforehand(void **state)
 	bool root = can_give_away(state);
 
 	if (geteuid() == 0 && !root)
-		skip();
+		skip_for("a root that cannot give files away");
 	assert_int_equal(chmod(*state, 0755), 0);
 	assert_int_equal(mkdir(scratch_path(state, "s"), 0700), 0);
 	if (root) {
