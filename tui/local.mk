@@ -29,12 +29,13 @@ libtui_a_SOURCES = \
 	%D%/tty.c %D%/tty.h \
 	%D%/view.c %D%/view.h \
 	%D%/view_act.c \
+	%D%/view_diff.c \
 	%D%/view_draw.c \
 	%D%/view_find.c \
+	%D%/view_help.c \
 	%D%/view_keys.c \
 	%D%/view_list.c \
 	%D%/view_menu.c \
-	%D%/view_pages.c \
 	%D%/view_pane.c \
 	%D%/view_rows.c \
 	%D%/view_why.c

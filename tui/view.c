@@ -166,11 +166,19 @@ int view_scanned(struct view *v, struct err *err)
 	view_rebuild(v, settle);
 	watch_followed(v);
 	view_ask_again(v);
+	if (v->screen != SCREEN_HELP)
+		view_page_again(v);
+	return 0;
+}
+
+void view_page_again(struct view *v)
+{
 	if (v->screen == SCREEN_WHY)
 		view_why_page(v);
 	else if (v->screen == SCREEN_DIFF)
 		view_diff_page(v);
-	return 0;
+	else if (v->screen == SCREEN_HELP)
+		view_help_page(v);
 }
 
 void view_scan_failed(struct view *v, const struct err *why)

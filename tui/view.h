@@ -189,6 +189,8 @@ void view_open_user_menu(struct view *v);
 void view_open_sort_menu(struct view *v);
 enum request view_menu_chosen(struct view *v);
 
+/* Makes the text of the screen anew, where it is one of text. */
+void view_page_again(struct view *v);
 void view_why_page(struct view *v);
 void view_help_page(struct view *v);
 void view_diff_page(struct view *v);

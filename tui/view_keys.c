@@ -372,6 +372,7 @@ enum request view_update(struct view *v, const struct input *in)
 	case INPUT_RESIZE:
 		v->screen_rows = in->y;
 		v->screen_cols = in->x;
+		view_page_again(v);
 		return REQUEST_NONE;
 	case INPUT_TICK:
 		return REQUEST_NONE;

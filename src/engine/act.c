@@ -30,6 +30,7 @@ void act_free(struct act *a)
 	for (size_t i = 0; i < a->outcome.sent.n; i++)
 		free(a->outcome.sent.v[i].to);
 	free(a->outcome.sent.v);
+	free(a->outcome.connections.v);
 	if (a->outcome.diff) {
 		diff_clear(a->outcome.diff);
 		free(a->outcome.diff);
@@ -309,6 +310,8 @@ int act_start(const struct table *now, const struct run *run, const struct plan 
 	if (!options->no_record)
 		r = open_record(a, &fresh, err);
 	if (!r)
+		r = act_contacts_before(a, &fresh, err);
+	if (!r)
 		r = start_ladder(a, &fresh, err);
 done:
 	plan_clear(&fresh);
@@ -366,6 +369,8 @@ static int finish(struct act *a, struct err *err)
 	}
 	if (!r)
 		r = act_compare(a, err);
+	if (!r)
+		r = act_contacts_after(a, err);
 	if (!r && a->record)
 		r = act_record_finish(a->record, &a->outcome, a->has_run ? &a->run : NULL, err);
 	a->outcome.done = true;

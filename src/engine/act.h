@@ -11,6 +11,7 @@
 #ifndef STRAY_ENGINE_ACT_H
 #define STRAY_ENGINE_ACT_H
 
+#include "engine/contacts.h"
 #include "engine/plan.h"
 #include "model/diff.h"
 
@@ -56,6 +57,15 @@ struct act_item {
 	int error;         /* errno of the last signal, or 0 */
 };
 
+/*
+ * One established TCP connection of those that an act is about: whether it was there before the
+ * first signal, and whether it is when all is over.
+ */
+struct act_connection {
+	struct contact contact;
+	bool before, after;
+};
+
 /* One batch, as it was announced: which of them it reached is each item's matter. */
 struct act_sent {
 	int signal;
@@ -76,8 +86,14 @@ struct act_outcome {
 	struct {
 		struct act_sent *v;
 		size_t n, cap;
-	} sent;           /* in order of time */
-	bool interrupted; /* act_stop() came before it was over */
+	} sent; /* in order of time */
+	struct {
+		struct act_connection *v;
+		size_t n, cap;
+	} connections;     /* of the hit and of members; after: false until done */
+	size_t unasked;    /* processes whose connections are not known, before or after */
+	int unasked_error; /* errno of the first of them */
+	bool interrupted;  /* act_stop() came before it was over */
 	bool done;
 	struct table *before, *after; /* owned by the act; after: NULL until done */
 	struct diff *diff;            /* owned by the act; NULL until done */

@@ -154,16 +154,21 @@ int act_fill_outcome(struct act *a, bool last)
 	return last ? add_others(a) : 0;
 }
 
-/* What the act's own lean scans did not read, of those that the record shows. */
+#define ELSEWHERE_MAX 64 /* newcomers elsewhere on the host that are read to be named */
+
+/* What the act's own lean scans did not read, of those that the record and the view show. */
 void act_complete_details(struct act *a)
 {
 	struct table *now = a->look.tracker.now;
+	size_t elsewhere = 0;
 
 	for (size_t i = 0; i < now->procs.n; i++) {
 		struct process *p = &now->procs.v[i];
 		struct detail *d;
 		bool shown = p->evidence || is_item(a, p->id);
 
+		if (!shown && !p->detail && !table_find(a->outcome.before, p->id))
+			shown = elsewhere++ < ELSEWHERE_MAX;
 		if (!shown || (p->detail && (p->detail->have & DETAIL_BASIC) == DETAIL_BASIC &&
 			       !is_item(a, p->id)))
 			continue;

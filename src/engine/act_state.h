@@ -1,6 +1,7 @@
 /*
  * The inside of an act, shared by the files that make it: act.c (order),
- * act_freeze.c (freeze and thaw), act_outcome.c (what came of it).
+ * act_freeze.c (freeze and thaw), act_outcome.c (what came of it),
+ * act_contacts.c (who is connected).
  */
 #ifndef STRAY_ENGINE_ACT_STATE_H
 #define STRAY_ENGINE_ACT_STATE_H
@@ -40,6 +41,11 @@ int act_fill_outcome(struct act *a, bool last);
 
 /* Reads what the act's own lean scans did not, of those that the record shows. */
 void act_complete_details(struct act *a);
+
+/* The connections of the plan's targets and of members, before anything is sent; and again, of
+ * all that the outcome names.  0 or -ENOMEM. */
+int act_contacts_before(struct act *a, const struct plan *plan, struct err *err);
+int act_contacts_after(struct act *a, struct err *err);
 
 /* The diff between before and after of those in the outcome. */
 int act_compare(struct act *a, struct err *err);

@@ -17,6 +17,8 @@ static int by_age(const void *a, const void *b)
 	return (p->reach_scan > q->reach_scan) - (p->reach_scan < q->reach_scan);
 }
 
+_Static_assert(CONTACT_TEXT_MAX == SOCK_TEXT_MAX, "both hold what sock_remote_text() writes");
+
 static int choose(struct tracker *k, const struct process *also, struct wanted *w, struct err *err)
 {
 	for (size_t i = 0; i < k->now->procs.n; i++) {
@@ -91,4 +93,71 @@ int contacts_read(struct tracker *k, const struct process *also, struct err *err
 	}
 	free(w.v);
 	return r;
+}
+
+static int by_process_and_ends(const void *a, const void *b)
+{
+	const struct contact *x = a, *y = b;
+	int ends = strcmp(x->remote, y->remote);
+
+	if (x->id.pid != y->id.pid)
+		return (x->id.pid > y->id.pid) - (x->id.pid < y->id.pid);
+	return ends ? ends : strcmp(x->local, y->local);
+}
+
+static int list_one(const struct sock_table *socks, struct identity id, struct contacts *out,
+		    struct err *err)
+{
+	struct reach reach;
+	int r = reach_read(socks, &id, 1, &reach, err);
+
+	if (r < 0)
+		return r;
+	if (reach.error && reach.error != ESRCH) {
+		out->unread++;
+		out->error = out->error ? out->error : reach.error;
+	}
+	for (size_t i = 0; !r && i < reach.n; i++) {
+		struct contact c = {.id = id};
+
+		sock_local_text(&reach.v[i].sock, c.local);
+		sock_remote_text(&reach.v[i].sock, c.remote);
+		if (!VEC_PUSH(out, c))
+			r = err_nomem(err);
+	}
+	reach_clear(&reach);
+	return r;
+}
+
+int contacts_list(const struct identity *ids, size_t n, struct contacts *out, struct err *err)
+{
+	size_t asked = n < CONTACTS_MAX ? n : CONTACTS_MAX;
+	struct sock_table socks = {0};
+	int r = n ? sock_table_read(&socks, NULL) : 0;
+
+	*out = (struct contacts){.unread = n - asked, .error = n > asked ? E2BIG : 0};
+	if (r == -ENOMEM)
+		return err_nomem(err);
+	if (r < 0) {
+		out->unread = n;
+		out->error = -r;
+		return 0;
+	}
+	for (size_t i = 0; !r && i < asked; i++)
+		r = list_one(&socks, ids[i], out, err);
+	if (n)
+		sock_table_clear(&socks);
+	if (r < 0) {
+		contacts_clear(out);
+		return r;
+	}
+	if (out->n)
+		qsort(out->v, out->n, sizeof(*out->v), by_process_and_ends);
+	return 0;
+}
+
+void contacts_clear(struct contacts *c)
+{
+	free(c->v);
+	*c = (struct contacts){0};
 }

@@ -2,7 +2,7 @@ noinst_LIBRARIES += libengine.a
 libengine_a_CPPFLAGS = $(AM_CPPFLAGS)
 libengine_a_SOURCES = \
 	%D%/act.c %D%/act.h \
-	%D%/act_freeze.c %D%/act_outcome.c %D%/act_state.h \
+	%D%/act_contacts.c %D%/act_freeze.c %D%/act_outcome.c %D%/act_state.h \
 	%D%/act_record.c %D%/act_record.h \
 	%D%/contacts.c %D%/contacts.h \
 	%D%/explain.c %D%/explain.h \

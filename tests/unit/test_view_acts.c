@@ -465,6 +465,67 @@ static void the_outcome_says_who_went_and_who_did_not(void **state)
 	table_free(after);
 }
 
+static void add_connection(struct act_outcome *o, pid_t pid, const struct table *t, bool before,
+			   bool after)
+{
+	struct act_connection c = {.contact.id = table_pid(t, pid)->id,
+				   .contact.remote = "198.51.100.9:443",
+				   .before = before,
+				   .after = after};
+
+	assert_true(VEC_PUSH(&o->connections, c));
+}
+
+static void the_diff_says_who_is_connected_and_what_else_came_and_went(void **state)
+{
+	struct table *before = world_incident(), *after = without(world_incident(), 4171);
+	struct act_outcome o = {.hit = 1, .gone = 1, .title = "TERM to process 4171", .done = true};
+	struct world w;
+
+	(void)state;
+	world_add(after, 4203, 4150, 4203, 4203, "curl -T dump.sql", "/usr/bin/curl");
+	world_add(after, 4300, 600, 600, 600, "nginx: worker", "/usr/sbin/nginx");
+	world_add(before, 4301, 1, 4301, 4301, "sleep 1", "/usr/bin/sleep");
+	table_sort(before);
+	table_sort(after);
+	o.before = before;
+	o.after = after;
+	add_item(&o, 4171, before, ACT_RESULT_GONE);
+	add_item(&o, 4131, before, ACT_RESULT_NOT_AIMED);
+	add_item(&o, 4150, before, ACT_RESULT_NOT_AIMED);
+	add_item(&o, 4203, after, ACT_RESULT_APPEARED);
+	o.appeared = 1;
+	add_connection(&o, 4171, before, true, false);
+	add_connection(&o, 4131, before, true, false);
+	add_connection(&o, 4150, before, true, true);
+	add_connection(&o, 4203, after, false, true);
+	o.unasked = 2;
+	o.unasked_error = EXDEV;
+	at(&w, world_incident(), "4160");
+	view_acted(&w.view, &o, NULL);
+	world_keys(&w, "d");
+	world_shows(&w, "1 NEW SINCE");
+	world_shows(&w, "2 CONNECTED");
+	world_shows(&w, "gone with 4171");
+	world_shows(&w, "closed, 4131 lives");
+	world_shows(&w, "not known: the connections of 2 of them (EXDEV)");
+	world_shows(&w, "elsewhere on this host: +1 -1 (o shows)");
+	world_shows(&w, "not recorded");
+	world_hides(&w, "nginx: worker");
+	world_keys(&w, "o");
+	world_shows(&w, "nginx: worker");
+	world_golden(&w, "diff-connections-100x30");
+	world_keys(&w, "Resize:24x80");
+	world_shows(&w, "= connection");
+	world_end(&w);
+	for (size_t i = 0; i < o.items.n; i++)
+		bytes_free(&o.items.v[i].command);
+	free(o.items.v);
+	free(o.connections.v);
+	table_free(before);
+	table_free(after);
+}
+
 static void quitting_during_an_act_is_asked_twice(void **state)
 {
 	struct act_outcome o = {.hit = 1, .title = "TERM to group 4160"};
@@ -508,6 +569,7 @@ int main(void)
 		cmocka_unit_test(readonly_has_no_acts),
 		cmocka_unit_test(dialogs_fit_every_size),
 		cmocka_unit_test(the_outcome_says_who_went_and_who_did_not),
+		cmocka_unit_test(the_diff_says_who_is_connected_and_what_else_came_and_went),
 		cmocka_unit_test(quitting_during_an_act_is_asked_twice),
 	};
 

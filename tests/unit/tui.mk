@@ -39,7 +39,7 @@ EXTRA_DIST += \
 	%D%/screens/calm-100x24.txt %D%/screens/incident-100x24.txt \
 	%D%/screens/incident-120x40.txt %D%/screens/incident-40x10.txt \
 	%D%/screens/dialog-own-100x30.txt %D%/screens/dialog-term-100x30.txt \
-	%D%/screens/diff-100x30.txt %D%/screens/incident-80x24.txt %D%/screens/run-100x24.txt %D%/screens/run-80x24.txt
+	%D%/screens/diff-100x30.txt %D%/screens/diff-connections-100x30.txt %D%/screens/incident-80x24.txt %D%/screens/run-100x24.txt %D%/screens/run-80x24.txt
 
 test_view_SOURCES = %D%/test_view.c %D%/view_world.c %D%/view_world.h
 test_view_CPPFLAGS = $(UNIT_CPPFLAGS)
