@@ -124,8 +124,11 @@ static void read_detail(struct app *a)
 /* Keys that were typed before the dialog could be seen are no answer to it. */
 static void show_dialog(struct app *a)
 {
+	const struct view *v = &a->view;
 	struct err err = {0};
 
+	a->view.freezer_works = v->has_run && v->run.chosen.kind == SELECT_CGROUP &&
+				act_freezer_works(v->run.chosen.name);
 	draw(a);
 	driver_flush_input(a->driver);
 	view_dialog_drawn(&a->view, app_act_probe(&a->act, &err) < 0 ? err.text : NULL);

@@ -18,6 +18,7 @@
 struct dialog_host {
 	const struct table *now;
 	const struct run *run; /* NULL: none chosen */
+	bool freezer_works;    /* act_freezer_works() of the run's control group */
 };
 
 struct dialog_aim {

@@ -230,15 +230,29 @@ static void say_useless(const struct dialog *d, struct body *b, int cols)
 	put_wrapped(b, STYLE_SURVIVOR, l.text, cols);
 }
 
-/* A stopped group that is or becomes orphaned is woken by the kernel: setpgid(2). */
-static void say_freeze(const struct dialog *d, struct body *b, int cols)
+/* How it will be done; a stopped group that becomes orphaned is woken: setpgid(2). */
+static void say_freeze(const struct dialog *d, const struct dialog_host *h, struct body *b,
+		       int cols)
 {
+	const char *cgroup =
+		d->act.kind == ACT_FREEZE ? act_freezer(h->now, h->run, &d->plan) : NULL;
+	struct line l;
+
 	if (d->act.kind != ACT_FREEZE && !d->act.freeze_first)
 		return;
-	put_wrapped(b, STYLE_WARNING,
-		    "By SIGSTOP until none is new. A group that becomes orphaned while it is "
-		    "stopped is woken by the kernel (HUP, CONT).",
-		    cols);
+	line_start(&l, false);
+	if (cgroup && h->freezer_works) {
+		line_add(&l, "By cgroup.freeze: the kernel stops all of ");
+		line_text(&l, cgroup, 200);
+		line_add(&l, " at once, newcomers too.");
+		put_wrapped(b, STYLE_NORMAL, l.text, cols);
+		return;
+	}
+	if (cgroup)
+		line_add(&l, "Its cgroup cannot be frozen from here. ");
+	line_add(&l, "By SIGSTOP until none is new. A group that becomes orphaned while it is "
+		     "stopped is woken by the kernel (HUP, CONT).");
+	put_wrapped(b, STYLE_WARNING, l.text, cols);
 }
 
 static void say_members(const struct dialog *d, struct body *b, int cols)
@@ -302,7 +316,7 @@ void dialog_notes(const struct dialog *d, const struct dialog_host *h, struct bo
 	say_own(d, h, b, cols);
 	say_not_hit(d, h, b, cols);
 	say_useless(d, b, cols);
-	say_freeze(d, b, cols);
+	say_freeze(d, h, b, cols);
 	say_members(d, b, cols);
 }
 

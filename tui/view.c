@@ -53,7 +53,7 @@ void view_say(struct view *v, enum style style, const char *fmt, ...)
 
 struct dialog_host view_host(const struct view *v)
 {
-	return (struct dialog_host){v->k->now, v->has_run ? &v->run : NULL};
+	return (struct dialog_host){v->k->now, v->has_run ? &v->run : NULL, v->freezer_works};
 }
 
 struct rows_options view_rows_options(const struct view *v)

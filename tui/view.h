@@ -86,6 +86,7 @@ struct view {
 	enum popup popup;
 	struct menu menu;
 	struct dialog dialog;
+	bool freezer_works; /* of the run's control group, where it has one; set by the app */
 	char changed[320]; /* why the dialog is to ask again after the next scan; "": it is not */
 	struct page page;
 

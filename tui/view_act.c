@@ -87,14 +87,24 @@ static void open_signal_menu(struct view *v)
 	}
 }
 
+/* Whether the last act has frozen p: one in a frozen control group does not show it. */
+static bool was_frozen(const struct view *v, const struct process *p)
+{
+	for (size_t i = 0; v->outcome && i < v->outcome->items.n; i++)
+		if (identity_same(v->outcome->items.v[i].id, p->id))
+			return v->outcome->items.v[i].result == ACT_RESULT_FROZEN;
+	return false;
+}
+
 /* z: thaws what stands still, freezes what does not. */
 static enum request freeze(struct view *v)
 {
 	const struct process *p = view_process(v);
-	bool stopped = p && p->state == 'T';
+	bool frozen = p && was_frozen(v, p), stopped = frozen || (p && p->state == 'T');
 
 	return view_open_dialog(v, stopped ? ACT_THAW : ACT_FREEZE, stopped ? SIGCONT : SIGSTOP,
-				SCOPE_GROUP);
+				frozen && v->outcome->by_cgroup && v->has_run ? SCOPE_RUN
+									      : SCOPE_GROUP);
 }
 
 enum request view_act_action(struct view *v, enum action a)

@@ -111,7 +111,7 @@ static void say_gone(const struct act_item *item, struct line *after)
 }
 
 static enum style result_words(const struct act_item *item, const struct process *now, bool late,
-			       struct line *what, struct line *after)
+			       bool by_cgroup, struct line *what, struct line *after)
 {
 	switch (item->result) {
 	case ACT_RESULT_GONE:
@@ -127,7 +127,7 @@ static enum style result_words(const struct act_item *item, const struct process
 		return STYLE_SURVIVOR;
 	case ACT_RESULT_FROZEN:
 		line_add(what, "= frozen");
-		line_add(after, "stands still");
+		line_add(after, "%s", by_cgroup ? "frozen by its cgroup" : "stopped");
 		return STYLE_WARNING;
 	case ACT_RESULT_THAWED:
 		line_add(what, "= thawed");
@@ -161,7 +161,7 @@ static void add_item(const struct view *v, const struct act_item *item, struct p
 	line_start(&before, c->ascii);
 	line_start(&after, c->ascii);
 	line_start(&command, c->ascii);
-	style = result_words(item, of_item(o->after, item), late, &what, &after);
+	style = result_words(item, of_item(o->after, item), late, o->by_cgroup, &what, &after);
 	stand(of_item(o->before, item), item->result, &before);
 	line_bytes(&command, &item->command, c->command);
 	/* an end that was waited for is the pidfd's word, all else the last scan's */

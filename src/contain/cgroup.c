@@ -297,11 +297,11 @@ static int refuse_own(const char *path, struct err *err)
 	return 0;
 }
 
-static int write_file(const char *path, const char *file, const char *text, struct err *err)
+/* A file to act by, opened for writing: a descriptor, or -errno. */
+static int open_file(const char *path, const char *file, struct err *err)
 {
 	AUTO_FD dir = -1;
-	AUTO_FD fd = -1;
-	int r = refuse_own(path, err);
+	int r = refuse_own(path, err), fd;
 
 	if (r < 0)
 		return r;
@@ -309,9 +309,25 @@ static int write_file(const char *path, const char *file, const char *text, stru
 	if (dir < 0)
 		return dir;
 	fd = openat(dir, file, O_WRONLY | O_CLOEXEC);
-	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+	return fd < 0 ? err_errno(err, errno, "%s of %s", file, path) : fd;
+}
+
+static int write_file(const char *path, const char *file, const char *text, struct err *err)
+{
+	AUTO_FD fd = open_file(path, file, err);
+
+	if (fd < 0)
+		return fd;
+	if (write(fd, text, strlen(text)) < 0)
 		return err_errno(err, errno, "%s of %s", file, path);
 	return 0;
+}
+
+int cgroup_can_freeze(const char *path, struct err *err)
+{
+	AUTO_FD fd = open_file(path, "cgroup.freeze", err);
+
+	return fd < 0 ? fd : 0;
 }
 
 int cgroup_set_freeze(const char *path, bool freeze, struct err *err)

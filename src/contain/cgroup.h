@@ -53,6 +53,9 @@ int cgroup_event(const char *path, const char *name, bool *yes, struct err *err)
  */
 int cgroup_set_freeze(const char *path, bool freeze, struct err *err);
 
+/* Whether cgroup_set_freeze() would be let, without doing it: 0, or its errors. */
+int cgroup_can_freeze(const char *path, struct err *err);
+
 /* Waits until cgroup.events says so: 0; -ETIME: not before the deadline (CLOCK_BOOTTIME, ns). */
 int cgroup_wait_event(const char *path, const char *name, bool yes, uint64_t deadline_ns,
 		      struct err *err);

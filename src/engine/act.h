@@ -93,6 +93,7 @@ struct act_outcome {
 	} connections;     /* of the hit and of members; after: false until done */
 	size_t unasked;    /* processes whose connections are not known, before or after */
 	int unasked_error; /* errno of the first of them */
+	bool by_cgroup;    /* frozen by the kernel's freezer, not by STOP */
 	bool interrupted;  /* act_stop() came before it was over */
 	bool done;
 	struct table *before, *after; /* owned by the act; after: NULL until done */
@@ -109,6 +110,16 @@ struct act; /* opaque */
  */
 int act_start(const struct table *now, const struct run *run, const struct plan *plan,
 	      const struct act_options *options, struct act **out, struct err *err);
+
+/*
+ * The control group that ACT_FREEZE freezes plan's processes by, in one act of the kernel; NULL:
+ * they get STOP until no new one appears.  Pure; borrowed from run.
+ */
+const char *act_freezer(const struct table *t, const struct run *run, const struct plan *plan);
+
+/* Whether the kernel lets us freeze it (v2, permitted, neither PID 1 nor stray in it): where not
+ * STOP is what is used, too.  Writes nothing. */
+bool act_freezer_works(const char *path);
 
 /*
  * Goes on: 1 when done, 0 when not.  Where the record could not be completed it

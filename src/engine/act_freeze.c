@@ -1,18 +1,29 @@
 #include "engine/act_state.h"
 
 #include "base/clock.h"
+#include "contain/cgroup.h"
 #include "contain/freeze.h"
 #include "contain/stop.h"
 
 #include <errno.h>
 #include <signal.h>
 
-/* The control group that the run is, or NULL. */
-static const char *cgroup_of(const struct act *a)
+const char *act_freezer(const struct table *t, const struct run *run, const struct plan *plan)
 {
-	return a->has_run && a->run.chosen.kind == SELECT_CGROUP && a->aim.scope == SCOPE_RUN
-		       ? a->run.chosen.name
-		       : NULL;
+	if (!run || run->chosen.kind != SELECT_CGROUP || plan->scope != SCOPE_RUN || plan->own.n)
+		return NULL;
+	for (size_t i = 0; i < plan->hit.n; i++) {
+		const struct process *p = table_find(t, plan->hit.v[i].id);
+
+		if (p && !selector_matches(&run->chosen, p))
+			return NULL;
+	}
+	return run->chosen.name;
+}
+
+bool act_freezer_works(const char *path)
+{
+	return cgroup_can_freeze(path, NULL) == 0;
 }
 
 /*
@@ -22,16 +33,10 @@ static const char *cgroup_of(const struct act *a)
  */
 static bool freeze_whole_cgroup(struct act *a, const struct plan *plan, struct err *err)
 {
-	const char *path = cgroup_of(a);
+	const char *path = act_freezer(a->look.tracker.now, a->has_run ? &a->run : NULL, plan);
 
-	if (!path || plan->own.n)
+	if (!path || !act_freezer_works(path))
 		return false;
-	for (size_t i = 0; i < plan->hit.n; i++) {
-		const struct process *p = table_find(a->look.tracker.now, plan->hit.v[i].id);
-
-		if (p && !selector_matches(&a->run.chosen, p))
-			return false;
-	}
 	if (act_before_signal(a, SIGSTOP, a->ids, a->aim.n_ids, err) < 0)
 		return false;
 	return freeze_cgroup(path, clock_boot_ns() + ACT_FREEZE_NS, NULL) == 0;
@@ -46,13 +51,15 @@ int act_freeze_or_thaw(struct act *a, const struct plan *plan, const struct act_
 
 	for (size_t i = 0; !r && i < plan->hit.n; i++)
 		r = target_add(&a->frozen, plan->hit.v[i].id, NULL, err);
-	if (!r && freeze && freeze_whole_cgroup(a, plan, err))
+	if (!r && freeze && freeze_whole_cgroup(a, plan, err)) {
+		a->outcome.by_cgroup = true;
 		return 0;
+	}
 	if (!r && freeze) {
 		r = stop_all(&a->frozen, hooks, clock_boot_ns() + ACT_FREEZE_NS, err);
 		return r == -ETIME ? 0 : r; /* what was found is stopped; the rest is seen alive */
 	}
-	if (!r && cgroup_of(a))
-		thaw_cgroup(cgroup_of(a), NULL); /* where it has none of its own, CONT does */
+	if (!r && a->has_run && a->run.chosen.kind == SELECT_CGROUP && a->aim.scope == SCOPE_RUN)
+		thaw_cgroup(a->run.chosen.name, NULL); /* where it has none of its own, CONT does */
 	return r ? r : thaw_targets(&a->frozen, hooks, err);
 }

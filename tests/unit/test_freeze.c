@@ -215,6 +215,7 @@ static void a_frozen_cgroup_holds_still_until_the_thaw(void **state)
 	assert_int_equal(cgroup_event(c.path, "populated", &yes, NULL), 0);
 	assert_true(yes);
 	assert_int_equal(frozen(pid), CGROUP_THAWED);
+	assert_int_equal(cgroup_can_freeze(c.path, NULL), 0);
 	if (freeze_cgroup(c.path, in_ms(3000), &err) < 0)
 		fail_msg("%s", err.text);
 	assert_int_equal(frozen(pid), CGROUP_FROZEN_V2);
@@ -302,6 +303,7 @@ static void a_cgroup_that_holds_us_or_all_is_refused(void **state)
 	for (int i = 0; i < 2; i++) {
 		struct err err = {0};
 
+		assert_int_equal(cgroup_can_freeze(i ? "/" : own, NULL), -EINVAL);
 		assert_int_equal(cgroup_set_freeze(i ? "/" : own, true, &err), -EINVAL);
 		assert_int_equal(cgroup_kill(i ? "/" : own, NULL), -EINVAL);
 		assert_int_equal(err.code, EINVAL);

@@ -359,6 +359,53 @@ static void z_freezes_and_thaws_what_stands_still(void **state)
 	world_end(&w);
 }
 
+static void add_item(struct act_outcome *o, pid_t pid, const struct table *t,
+		     enum act_result result)
+{
+	struct act_item item = {.id = table_pid(t, pid)->id, .result = result};
+
+	assert_int_equal(process_command(table_pid(t, pid), &item.command), 0);
+	assert_true(VEC_PUSH(&o->items, item));
+}
+
+/* A run that is a control group is frozen as one; where it cannot be, that is said. */
+static void z_says_by_what_it_freezes(void **state)
+{
+	struct selector target = {0};
+	struct act_outcome o = {.hit = 2, .title = "freeze: STOP to run", .done = true};
+	struct table *t = world_incident();
+	struct err err = {0};
+	struct world w;
+
+	(void)state;
+	tables_set(&table_pid(t, 4160)->detail->cgroup, "/demo.scope");
+	tables_set(&table_pid(t, 4171)->detail->cgroup, "/demo.scope");
+	at(&w, t, "4171");
+	assert_int_equal(selector_parse("cgroup:/demo.scope", &target, &err), 0);
+	assert_int_equal(view_choose(&w.view, &target, &err), 0);
+	world_keys(&w, "/ <4171> Enter z");
+	world_shows(&w, "FREEZE of group 4160");
+	world_shows(&w, "By SIGSTOP until none is new.");
+	world_keys(&w, "Tab Tab");
+	world_shows(&w, "Its cgroup cannot be frozen from here. By SIGSTOP");
+	w.view.freezer_works = true;
+	world_shows(&w, "By cgroup.freeze: the kernel stops all of /demo.scope");
+	world_hides(&w, "SIGSTOP");
+	world_keys(&w, "Esc");
+	o.by_cgroup = true;
+	add_item(&o, 4171, w.tracker.now, ACT_RESULT_FROZEN);
+	view_acted(&w.view, &o, NULL);
+	world_keys(&w, "d");
+	world_shows(&w, "frozen by its cgroup");
+	world_keys(&w, "Esc z");
+	world_shows(&w, "THAW of");
+	assert_int_equal(w.view.dialog.scope, SCOPE_RUN);
+	world_end(&w);
+	bytes_free(&o.items.v[0].command);
+	free(o.items.v);
+	selector_free(&target);
+}
+
 static void any_signal_is_chosen_from_a_list(void **state)
 {
 	struct world w;
@@ -411,15 +458,6 @@ static void dialogs_fit_every_size(void **state)
 }
 
 /* --- afterwards ------------------------------------------------------------- */
-
-static void add_item(struct act_outcome *o, pid_t pid, const struct table *t,
-		     enum act_result result)
-{
-	struct act_item item = {.id = table_pid(t, pid)->id, .result = result};
-
-	assert_int_equal(process_command(table_pid(t, pid), &item.command), 0);
-	assert_true(VEC_PUSH(&o->items, item));
-}
 
 static void the_outcome_says_who_went_and_who_did_not(void **state)
 {
@@ -565,6 +603,7 @@ int main(void)
 		cmocka_unit_test(a_fold_is_ended_in_one_act_after_its_count_is_shown),
 		cmocka_unit_test(x_ends_the_run_that_is_chosen),
 		cmocka_unit_test(z_freezes_and_thaws_what_stands_still),
+		cmocka_unit_test(z_says_by_what_it_freezes),
 		cmocka_unit_test(any_signal_is_chosen_from_a_list),
 		cmocka_unit_test(readonly_has_no_acts),
 		cmocka_unit_test(dialogs_fit_every_size),
