@@ -1,4 +1,4 @@
-/* How the dialog looks: 4-tui.md, "The signal dialog". */
+/* How the dialog looks: who is hit and who is not, what can be chosen, what sends. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>

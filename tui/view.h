@@ -175,7 +175,7 @@ void view_find(struct view *v, int direction);
 
 /* "2 of 2 gone", "1 of 2 gone; 4131 alive (ignores the signal)" */
 void view_outcome_words(const struct act_outcome *o, struct line *l);
-/* A reason of 3-formats.md in words. */
+/* A reason of doc/FORMATS.md for being alive, in words. */
 const char *view_why_words(const char *why);
 
 /* Plans the dialog anew where something changed under it. */

@@ -159,7 +159,7 @@ static size_t count_items(const struct act_outcome *o, enum act_result result)
 	return n;
 }
 
-/* The names of files in words: 3-formats. */
+/* The names of doc/FORMATS.md in words. */
 const char *view_why_words(const char *why)
 {
 	static const struct {

@@ -167,7 +167,7 @@ static size_t unit_len(const char *s, size_t len, int *cells)
 	return n;
 }
 
-/* How many bytes of s fit into so many cells, at least one unit; up to a blank where there is one. */
+/* How many bytes of s fit into so many cells, at least one unit; up to a blank, if any. */
 static size_t fitting(const char *s, size_t len, int cells)
 {
 	size_t at = 0, blank = 0;

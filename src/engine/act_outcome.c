@@ -12,7 +12,7 @@ static bool is_frozen(pid_t pid)
 	return cgroup_frozen(pid, &how, NULL) == 0 && how != CGROUP_THAWED;
 }
 
-/* Why something is alive after the signals: the names of 3-formats.md. */
+/* Why something is alive after the signals: the names of doc/FORMATS.md. */
 static const char *why_alive(const struct process *p, const struct ladder_outcome *o)
 {
 	const struct detail *d = p ? p->detail : NULL;

@@ -61,11 +61,11 @@ bool run_is_own(const struct table *t, const struct process *p);
 /* The same of all of t, by index; owned (free); NULL when out of memory. */
 bool *run_own(const struct table *t);
 
-/* The six flag slots of 1-words.md, '-' where nothing holds; out holds 7 bytes.  What
+/* The six flag slots of doc/WORDS.md, '-' where nothing holds; out holds 7 bytes.  What
  * tells how it left the run is said of its members (possible ones too) only. */
 void run_flags(const struct run *run, const struct process *p, char out[static 7]);
 
-/* The classes of 1-words.md "How something got away", as bits. */
+/* The classes of doc/WORDS.md, "How something got away", as bits. */
 enum {
 	CLASS_LEFT = 1,
 	CLASS_SURVIVED = 2,

@@ -182,7 +182,7 @@ static unsigned own_reasons(const struct judge *j, size_t i)
 	return bits;
 }
 
-/* The reasons that p's origin explains (1-words: "A suspect"). */
+/* The reasons that p's origin explains (doc/ARCHITECTURE.md). */
 static unsigned explained_bits(const struct judge *j, size_t i, unsigned bits)
 {
 	const struct process *p = &j->t->procs.v[i];

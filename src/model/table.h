@@ -46,7 +46,7 @@ struct host {
 enum source_kind { SOURCE_PROC, SOURCE_REPLAY, SOURCE_NETLINK, SOURCE_BPF, SOURCE_COUNT };
 const char *source_kind_name(int kind); /* "proc", ... as in snapshots; "?" beyond the last */
 
-/* What the answer does not cover (1-words: coverage). */
+/* What the answer does not cover (doc/WORDS.md, "Coverage"). */
 struct coverage {
 	unsigned sources; /* bits 1 << source_kind */
 	uint64_t events_lost;

@@ -1,5 +1,5 @@
 /*
- * The directory of one act: STATE/acts/<UTC>-<number>/ (3-formats.md).
+ * The directory of one act: STATE/acts/<UTC>-<number>/ (doc/FORMATS.md).
  *
  *   intent.json   what is about to be done (intent.h)
  *   before.json   the processes concerned, before it (snapshot.h)

@@ -1,5 +1,5 @@
 /*
- * Writes a comparison as stray.diff/1 (3-formats.md).
+ * Writes a comparison as stray.diff/1 (doc/FORMATS.md).
  *
  * changed: [{pid, start_ticks, comm, fields: {NAME: {from, to}}}];
  * restarted: [{before, after}]; kernel_threads: {before, after} (counts);

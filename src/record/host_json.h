@@ -1,6 +1,6 @@
 /*
  * What a file says of the host it was taken on and of what it does not cover
- * (3-formats.md), for snapshots, diffs and acts alike.
+ * (doc/FORMATS.md), for snapshots, diffs and acts alike.
  */
 #ifndef STRAY_RECORD_HOST_JSON_H
 #define STRAY_RECORD_HOST_JSON_H

@@ -1,20 +1,10 @@
 /*
- * The one writer of a process as JSON (3-formats.md): snapshots, lists, whys,
+ * The one writer of a process as JSON (doc/FORMATS.md): snapshots, lists, whys,
  * diffs and records all have theirs from here.
  *
  * Null is "not known", never a default.  Text that is not valid UTF-8 has its
  * exact bytes in a *_b64 sibling.  Command lines are masked by the source;
  * of the environment only names are written.
- *
- * Beyond the members that 3-formats.md names:
- *   args_cut, args_bytes   only where the arguments were cut: true, and how
- *                          many bytes they have
- *   cgroup_v2              whether cgroup is a path of the unified hierarchy
- *   audit_session, login_uid  -1: unset, as the kernel has it
- *   env_credentials        names of the environment that tell of a credential
- *   tty_closed             true, where its controlling terminal is gone
- *   sig_pending, sig_blocked, sig_ignored, sig_caught, tracer,
- *   wchan, namespaces, stdio  where those details were read
  */
 #ifndef STRAY_RECORD_PROCESS_JSON_H
 #define STRAY_RECORD_PROCESS_JSON_H

@@ -33,7 +33,7 @@ struct report_item {
 	int died_of;       /* the signal that ended it; 0: not known */
 	int last_signal;   /* the last of ours that reached it; 0: none */
 	uint64_t after_ns; /* from the first of ours to it until it was found gone */
-	/* alive: a name of 3-formats.md ("ignores_term"); not aimed at: in words; or NULL */
+	/* alive: a name of doc/FORMATS.md ("ignores_term"); not aimed at: in words; or NULL */
 	const char *why;
 	int error; /* errno of the last signal to it, or 0 */
 };

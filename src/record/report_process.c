@@ -28,7 +28,7 @@ void report_signal_name(FILE *out, int signal)
 		fprintf(out, "signal %d", signal);
 }
 
-/* The reasons of 3-formats.md for being alive, as a sentence goes on. */
+/* The reasons of doc/FORMATS.md for being alive, as a sentence goes on. */
 static const char *why_alive(const char *name)
 {
 	static const struct {

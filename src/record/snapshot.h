@@ -1,13 +1,8 @@
 /*
- * Writes a table of processes as a snapshot, stray.snapshot/1 (3-formats.md).
+ * Writes a table of processes as a snapshot, stray.snapshot/1 (doc/FORMATS.md).
  *
  * Streaming: a process is written as it is read, nothing of it is kept, so a
  * host of any size takes the same memory.  source/replay.h reads it back.
- *
- * Beyond the members that 3-formats.md names: pid_namespace_initial,
- * net_namespace, uid and taker (who took it, so that a diff can leave that one
- * out), systemd and logins, coverage.partial (true where it holds a target's
- * processes only: what is not in it is then not known, rather than not there).
  */
 #ifndef STRAY_RECORD_SNAPSHOT_H
 #define STRAY_RECORD_SNAPSHOT_H

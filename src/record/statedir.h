@@ -1,5 +1,5 @@
 /*
- * The directory that records live in (2-cli.md: --state-dir).
+ * The directory that records live in (stray(1), --state-dir).
  *
  * Which one, made where it is missing, and refused where another user could
  * have a hand in it.  Everything in it is reached through its descriptor, so

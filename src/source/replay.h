@@ -1,5 +1,5 @@
 /*
- * Reads a snapshot (stray.snapshot/1, 3-formats.md) back into a table.
+ * Reads a snapshot (stray.snapshot/1, doc/FORMATS.md) back into a table.
  *
  * The file may have come from anywhere: every type and range is checked,
  * members that are not known are passed over, a newer major version is

@@ -30,7 +30,7 @@ struct source_options {
 	size_t n_avoid;
 };
 
-/* The environment names that label a tree (1-words.md), NULL-terminated. */
+/* The environment names that label a tree (doc/WORDS.md, "Mark"), NULL-terminated. */
 extern const char *const source_known_marks[];
 
 int source_open(const struct source_options *options, struct source **out, struct err *err);

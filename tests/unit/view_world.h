@@ -19,7 +19,7 @@ struct world {
 	char *text; /* of the last world_screen() */
 };
 
-/* The host of 4-tui.md at 14:11:07, before anything was scanned. */
+/* A host at 14:11:07, before anything was scanned. */
 void world_start(struct world *w, int rows, int cols);
 void world_end(struct world *w);
 
