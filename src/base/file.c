@@ -35,14 +35,11 @@ ssize_t file_read_at(int dirfd, const char *path, char *buf, size_t size)
 	return n;
 }
 
-ssize_t file_read_all_at(int dirfd, const char *path, size_t max, char **out)
+ssize_t file_read_all_fd(int fd, size_t max, char **out)
 {
-	AUTO_FD fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC);
 	AUTO_FREE char *buf = NULL;
 	size_t size = 4096, used = 0;
 
-	if (fd < 0)
-		return -errno;
 	for (;;) {
 		char *grown = realloc(buf, size + 1);
 		ssize_t n;
@@ -66,4 +63,11 @@ ssize_t file_read_all_at(int dirfd, const char *path, size_t max, char **out)
 	*out = buf;
 	buf = NULL;
 	return (ssize_t)used;
+}
+
+ssize_t file_read_all_at(int dirfd, const char *path, size_t max, char **out)
+{
+	AUTO_FD fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : file_read_all_fd(fd, max, out);
 }

@@ -25,6 +25,9 @@ ssize_t file_read_at(int dirfd, const char *path, char *buf, size_t size);
  */
 ssize_t file_read_all_at(int dirfd, const char *path, size_t max, char **out);
 
+/* The same of an open descriptor, from where it stands. */
+ssize_t file_read_all_fd(int fd, size_t max, char **out);
+
 static inline void file_close_fd(int *fd)
 {
 	if (*fd >= 0)

@@ -345,3 +345,20 @@ int json_read_stream(FILE *in, const char *name, const char *stream_key, json_re
 	free(r);
 	return ret;
 }
+
+int json_read_line(const char *line, size_t len, json_t **out, struct err *err)
+{
+	json_error_t error;
+
+	*out = json_loadb(line, len, JSON_REJECT_DUPLICATES, &error);
+	if (*out && json_is_object(*out))
+		return 0;
+	if (*out) {
+		json_decref(*out);
+		*out = NULL;
+		return err_set(err, EINVAL, "byte 0: no JSON object");
+	}
+	if (json_error_code(&error) == json_error_out_of_memory)
+		return err_nomem(err);
+	return err_set(err, EINVAL, "byte %d: %s", error.position, reason(&error));
+}

@@ -45,6 +45,12 @@ int json_read_stream(FILE *in, const char *name, const char *stream_key, json_re
 		     void *ctx, struct err *err);
 
 /*
+ * The one object that a line holds; *out is the caller's (json_decref).
+ * -EINVAL with *err ("byte N: why") for what is no such object; -ENOMEM.
+ */
+int json_read_line(const char *line, size_t len, json_t **out, struct err *err);
+
+/*
  * Members of an object.  Each: 0 and *out set; where the member is missing or
  * null, *out unchanged, 0 and (where given) *known false; -EINVAL with *err
  * for another type or a value out of range.

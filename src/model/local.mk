@@ -9,6 +9,7 @@ libmodel_a_SOURCES = \
 	%D%/origin.c %D%/origin.h \
 	%D%/process.c %D%/process.h \
 	%D%/run.c %D%/run.h \
+	%D%/run_state.c %D%/run_state.h \
 	%D%/suspect.c %D%/suspect.h \
 	%D%/table.c %D%/table.h \
 	%D%/selector.c %D%/selector.h \

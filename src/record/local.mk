@@ -2,16 +2,25 @@ noinst_LIBRARIES += librecord.a
 librecord_a_CPPFLAGS = $(AM_CPPFLAGS) $(SODIUM_CFLAGS)
 librecord_a_SOURCES = \
 	%D%/actdir.c %D%/actdir.h \
+	%D%/anchor.c %D%/anchor.h \
+	%D%/chain.c %D%/chain.h \
 	%D%/diff_json.c %D%/diff_json.h \
 	%D%/digest.c %D%/digest.h \
 	%D%/host_json.c %D%/host_json.h \
 	%D%/intent.c %D%/intent.h \
+	%D%/journal.c %D%/journal.h \
+	%D%/journal_read.c %D%/journal_read.h \
+	%D%/journal_tail.c %D%/journal_tail.h \
+	%D%/ledger.c %D%/ledger.h \
 	%D%/markdown.c %D%/markdown.h \
 	%D%/operator.c %D%/operator.h \
 	%D%/outfile.c %D%/outfile.h \
 	%D%/process_json.c %D%/process_json.h \
 	%D%/report.c %D%/report.h \
 	%D%/report_process.c %D%/report_process.h \
+	%D%/run_record.c %D%/run_record.h \
+	%D%/rundir.c %D%/rundir.h \
 	%D%/snapshot.c %D%/snapshot.h \
 	%D%/statedir.c %D%/statedir.h \
-	%D%/statedir_walk.c %D%/statedir_walk.h
+	%D%/statedir_walk.c %D%/statedir_walk.h \
+	%D%/story.c %D%/story.h

@@ -1,0 +1,309 @@
+#include "record/journal.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/json_read.h"
+#include "record/journal_tail.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOCK_POLL_NS 2000000 /* a line takes some 1 ms with its sync */
+
+struct journal {
+	int fd;
+	char *name;         /* of the file, for the text of an error */
+	const char *schema; /* a literal */
+	uint64_t patience_ns;
+	struct journal_tail tail; /* where the last line that holds ends */
+
+	/* The event that is being put together. */
+	struct jw *body; /* NULL: none, or out of memory */
+	FILE *stream;
+	char *text;
+	size_t len;
+	const char *event;
+	char run[80]; /* as JSON: "\"run-7f3c0a12\"" or "null" */
+};
+
+static int fail(const struct journal *j, int code, struct err *err)
+{
+	return err_errno(err, code, "%.150s", j->name);
+}
+
+/* Who could change a file that we add to could change what it says. */
+static int check_file(const struct journal *j, struct err *err)
+{
+	struct stat st;
+
+	if (fstat(j->fd, &st) < 0)
+		return fail(j, errno, err);
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, EPERM, "%.150s: not a regular file: nothing is written to it",
+			       j->name);
+	if (st.st_uid != geteuid())
+		return err_set(err, EPERM,
+			       "%.150s: belongs to uid %" PRIu32 ": nothing is written to it",
+			       j->name, (uint32_t)st.st_uid);
+	if (st.st_mode & (S_IWGRP | S_IWOTH))
+		return err_set(err, EPERM,
+			       "%.150s: others can write to it (mode %04o): chmod go-w it first",
+			       j->name, (unsigned)st.st_mode & 07777);
+	return 0;
+}
+
+static int open_file(int dirfd, const char *name, const char *schema, int flags,
+		     struct journal **out, struct err *err)
+{
+	struct journal *j = calloc(1, sizeof(*j));
+	int r = 0;
+
+	if (j)
+		j->name = strdup(name);
+	if (!j || !j->name) {
+		free(j);
+		return err_nomem(err);
+	}
+	j->schema = schema;
+	j->patience_ns = JOURNAL_PATIENCE_NS;
+	/* not to hang on a FIFO in its place */
+	j->fd = openat(dirfd, name,
+		       O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0600);
+	if (j->fd < 0)
+		r = fail(j, errno, err);
+	if (!r)
+		r = check_file(j, err);
+	if (!r && (flags & O_CREAT) && fsync(dirfd) < 0 && errno != EINVAL)
+		r = fail(j, errno, err);
+	if (r < 0)
+		journal_close(j);
+	else
+		*out = j;
+	return r;
+}
+
+int journal_create(int dirfd, const char *name, const char *schema, struct journal **out,
+		   struct err *err)
+{
+	return open_file(dirfd, name, schema, O_CREAT | O_EXCL, out, err);
+}
+
+int journal_open(int dirfd, const char *name, const char *schema, struct journal **out,
+		 struct err *err)
+{
+	return open_file(dirfd, name, schema, 0, out, err);
+}
+
+void journal_close(struct journal *j)
+{
+	if (!j)
+		return;
+	journal_cancel(j);
+	file_close_fd(&j->fd);
+	free(j->name);
+	free(j);
+}
+
+void journal_patience(struct journal *j, uint64_t ns)
+{
+	j->patience_ns = ns;
+}
+
+const char *journal_head(const struct journal *j)
+{
+	return j->tail.hash;
+}
+
+uint64_t journal_seq(const struct journal *j)
+{
+	return j->tail.seq;
+}
+
+void journal_cancel(struct journal *j)
+{
+	jw_discard(j->body);
+	if (j->stream)
+		fclose(j->stream);
+	free(j->text);
+	j->body = NULL;
+	j->stream = NULL;
+	j->text = NULL;
+	j->event = NULL;
+}
+
+struct jw *journal_begin(struct journal *j, const char *run, const char *event, enum known known)
+{
+	assert(!j->event);
+	j->event = event;
+	if (run) /* the letters of an id need no escape: model/selector.h */
+		snprintf(j->run, sizeof(j->run), "\"%.70s\"", run);
+	else
+		snprintf(j->run, sizeof(j->run), "null");
+	j->stream = open_memstream(&j->text, &j->len);
+	j->body = j->stream ? jw_open(j->stream, false) : NULL;
+	if (!j->body)
+		return NULL;
+	jw_object(j->body, NULL);
+	jw_str(j->body, "known", known_name(known));
+	return j->body;
+}
+
+/* Ends the text of the members; "{…}\n" in j->text. */
+static int end_body(struct journal *j, struct err *err)
+{
+	int r;
+
+	if (!j->body)
+		return err_nomem(err);
+	jw_object_end(j->body);
+	r = jw_close(j->body);
+	j->body = NULL;
+	if (fclose(j->stream) != 0 && !r)
+		r = -errno;
+	j->stream = NULL;
+	if (r < 0)
+		return fail(j, -r, err);
+	if (j->len > JOURNAL_LINE_MAX / 2)
+		return err_set(err, EFBIG, "%.150s: an event of %zu bytes is too large", j->name,
+			       j->len);
+	return 0;
+}
+
+static int lock(const struct journal *j, struct err *err)
+{
+	const struct timespec pause = {.tv_nsec = LOCK_POLL_NS};
+	uint64_t until = clock_boot_ns() + j->patience_ns;
+
+	while (flock(j->fd, LOCK_EX | LOCK_NB) < 0) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return fail(j, errno, err);
+		if (clock_boot_ns() >= until)
+			return err_set(err, ETIMEDOUT,
+				       "%.150s: another writer has held its lock for %.1f s",
+				       j->name, (double)j->patience_ns / 1e9);
+		nanosleep(&pause, NULL);
+	}
+	return 0;
+}
+
+static int write_all(const struct journal *j, const char *data, size_t len, struct err *err)
+{
+	while (len) {
+		ssize_t n = write(j->fd, data, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return fail(j, errno, err);
+		data += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+/*
+ * Seals and writes one line behind `lead`; members: "{…}\n" or "{…}" of which the
+ * braces are left off.  In one write(2), so that no other reader sees half of it
+ * but where the machine dies.
+ */
+static int put_line(struct journal *j, const char *lead, const char *run, const char *event,
+		    const char *members, size_t len, struct err *err)
+{
+	AUTO_FREE char *body = NULL;
+	AUTO_FREE char *line = NULL;
+	char at[CLOCK_RFC3339_MAX];
+	const char *end = memrchr(members, '}', len);
+	char *all;
+	struct chain_seal seal;
+	size_t line_len, lead_len = strlen(lead);
+	int n, r;
+
+	clock_rfc3339(clock_wall_ns(), at);
+	n = asprintf(&body,
+		     "{\"schema\":\"%s\",\"seq\":%" PRIu64 ",\"at\":\"%s\",\"mono_ns\":%" PRIu64
+		     ",\"run\":%s,\"event\":\"%s\",%.*s",
+		     j->schema, j->tail.seq + 1, at, clock_boot_ns(), run, event,
+		     (int)(end - members - 1), members + 1);
+	if (n < 0) {
+		body = NULL;
+		return err_nomem(err);
+	}
+	r = chain_seal(body, (size_t)n, j->tail.hash, &line, &line_len, &seal, err);
+	if (r < 0)
+		return r;
+	all = malloc(lead_len + line_len);
+	if (!all)
+		return err_nomem(err);
+	memcpy(all, lead, lead_len);
+	memcpy(all + lead_len, line, line_len);
+	r = write_all(j, all, lead_len + line_len, err);
+	free(all);
+	if (!r) {
+		memcpy(j->tail.hash, seal.hash, sizeof(seal.hash));
+		j->tail.seq++;
+		j->tail.end += lead_len + line_len;
+	}
+	return r;
+}
+
+/* Says what stands behind the last line that holds, and what bytes it is. */
+static int close_torn(struct journal *j, struct err *err)
+{
+	char members[160];
+	int n = snprintf(members, sizeof(members),
+			 "{\"known\":\"scanned\",\"bytes\":%" PRIu64 ",\"sha256\":\"%s\"}",
+			 j->tail.torn_bytes, j->tail.torn_sha256);
+	const char *lead = j->tail.torn_closed ? "" : CHAIN_CLOSER;
+
+	j->tail.end += j->tail.torn_bytes + (j->tail.torn_closed ? sizeof(CHAIN_CLOSER) - 1 : 0);
+	return put_line(j, lead, j->run, "torn_tail", members, (size_t)n, err);
+}
+
+/* Under the lock. */
+static int append(struct journal *j, struct err *err)
+{
+	struct stat st;
+	const char *lead = "";
+	int r;
+
+	if (fstat(j->fd, &st) < 0)
+		return fail(j, errno, err);
+	if (st.st_nlink == 0)
+		return err_set(err, ESTALE, "%.150s: the file was removed: nothing can be recorded",
+			       j->name);
+	r = journal_tail_find(j->fd, (uint64_t)st.st_size, j->name, &j->tail, err);
+	if (!r && j->tail.torn_bytes)
+		r = close_torn(j, err);
+	else if (!r && j->tail.newline_missing)
+		lead = "\n";
+	if (!r)
+		r = put_line(j, lead, j->run, j->event, j->text, j->len, err);
+	if (r < 0)
+		j->tail = (struct journal_tail){0}; /* what is there is looked for again */
+	return r;
+}
+
+int journal_commit(struct journal *j, bool sync, struct err *err)
+{
+	int r;
+
+	assert(j->event);
+	r = end_body(j, err);
+	if (!r)
+		r = lock(j, err);
+	if (!r) {
+		r = append(j, err);
+		flock(j->fd, LOCK_UN);
+	}
+	if (!r && sync && fdatasync(j->fd) < 0 && errno != EINVAL)
+		r = fail(j, errno, err);
+	journal_cancel(j);
+	return r;
+}

@@ -1,0 +1,60 @@
+/*
+ * The run record, stray.record/1 (doc/FORMATS.md): what a run is, written once,
+ * before anything is done with it, and never changed.
+ *
+ * What became of the run is in its journal (story.h).  No value of an
+ * environment variable is ever written, so a run adopted by env:NAME=VALUE is
+ * kept as env:NAME, and who belongs to it later is told by identity.
+ */
+#ifndef STRAY_RECORD_RUN_RECORD_H
+#define STRAY_RECORD_RUN_RECORD_H
+
+#include "model/run.h"
+#include "record/chain.h"
+#include "record/operator.h"
+
+#include <stdio.h>
+
+#define RECORD_SCHEMA "stray.record/1"
+#define RUN_RECORD_MAX (4u << 20) /* bytes; what it holds is bounded by what /proc gives */
+
+/* One of those who asked for the run, or stand above who did. */
+struct requester {
+	struct identity id;
+	struct bytes comm;
+};
+
+struct run_record {
+	struct run run; /* owned; run.id is the run's id */
+	char target[160]; /* what the operator named, as it is written down; "": nothing */
+	bool launched;    /* by stray run; else adopted */
+	bool root_gone;   /* nobody led it when it was adopted: its command had ended */
+	struct host host; /* where and when it was recorded; no logins */
+	struct coverage coverage;
+	struct bytes args, exe; /* owned, of the root; args masked */
+	char **secret_names;    /* owned, with their array: of the root's environment at exec */
+	size_t n_secret_names;
+	uint64_t started_wall_ns;  /* 0: not known */
+	enum known started_known;  /* stated, or scanned */
+	uint64_t deadline_wall_ns; /* when it expires or expired, as stated; 0: never */
+	char *approved_by;         /* owned; NULL: not said */
+	struct operator operator;
+	VEC(struct requester) requested_by; /* who ran stray first, then its ancestors */
+	struct bytes requester_exe;         /* owned */
+	char requester_sha256[CHAIN_HEX];   /* of that file; "": not known */
+	char stray_sha256[CHAIN_HEX];       /* of this program; "": not known */
+	char version[32];
+};
+
+/* 0, -ENOMEM or the first -errno of writing. */
+int run_record_write(FILE *out, const struct run_record *r, struct err *err);
+
+/*
+ * Reads one from fd.  name: of the file, for the text of an error.  -EINVAL for what is
+ * none or of another version; run_record_clear() in any case.
+ */
+int run_record_read(int fd, const char *name, struct run_record *out, struct err *err);
+
+void run_record_clear(struct run_record *r);
+
+#endif

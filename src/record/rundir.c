@@ -1,0 +1,321 @@
+#include "record/rundir.h"
+
+#include "base/file.h"
+#include "record/digest.h"
+#include "record/ledger.h"
+#include "record/outfile.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+#define WATCH_LOCK "watch.lock"
+#define UNBORN ".new-" /* no id begins with a dot */
+
+bool rundir_id_valid(const char *id)
+{
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				      "0123456789._-";
+	size_t len = strlen(id);
+
+	return len > 0 && len <= RUN_ID_MAX && strspn(id, letters) == len && !strchr("._-", *id);
+}
+
+int rundir_new_id(char out[static RUN_ID_MAX + 1], struct err *err)
+{
+	unsigned number;
+
+	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+		return err_errno(err, errno, "no random number for the run's id");
+	snprintf(out, RUN_ID_MAX + 1, "run-%08x", number);
+	return 0;
+}
+
+void rundir_close(struct rundir *d)
+{
+	journal_close(d->journal);
+	file_close_fd(&d->watch);
+	file_close_fd(&d->fd);
+	free(d->path);
+	*d = (struct rundir){.fd = -1, .watch = -1};
+}
+
+static int name(struct rundir *d, const struct statedir *s, const char *id, struct err *err)
+{
+	*d = (struct rundir){.fd = -1, .watch = -1};
+	snprintf(d->id, sizeof(d->id), "%s", id);
+	if (asprintf(&d->path, "%s/runs/%s", statedir_path(s), id) < 0) {
+		d->path = NULL;
+		return err_nomem(err);
+	}
+	return 0;
+}
+
+static int write_record(struct rundir *d, const struct run_record *r, struct err *err)
+{
+	struct outfile f;
+	int rc = outfile_create(d->fd, RUNDIR_RECORD, &f, err);
+
+	if (rc < 0)
+		return rc;
+	rc = run_record_write(f.stream, r, err);
+	if (rc < 0)
+		outfile_discard(&f);
+	else
+		rc = outfile_finish(&f, err);
+	return rc;
+}
+
+/* The first event holds the digest of the record, so that one proves the other. */
+static int open_journal(struct rundir *d, const struct run_record *r, struct err *err)
+{
+	char sha256[DIGEST_HEX];
+	struct jw *w;
+	int rc = digest_file(d->fd, RUNDIR_RECORD, sha256, NULL, err);
+
+	if (!rc)
+		rc = journal_create(d->fd, RUNDIR_JOURNAL, JOURNAL_SCHEMA, &d->journal, err);
+	if (rc < 0)
+		return rc;
+	w = journal_begin(d->journal, d->id, "run_opened", KNOWN_SEEN);
+	if (w) {
+		jw_str(w, "how", r->launched ? "launched" : "adopted");
+		jw_str(w, "record_sha256", sha256);
+		operator_json(w, "operator", &r->operator);
+	}
+	return journal_commit(d->journal, true, err);
+}
+
+static int fill(struct rundir *d, const struct run_record *r, struct err *err)
+{
+	int lock, rc = write_record(d, r, err);
+
+	if (!rc)
+		rc = open_journal(d, r, err);
+	if (rc < 0)
+		return rc;
+	lock = openat(d->fd, WATCH_LOCK, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (lock < 0 || fsync(d->fd) < 0)
+		rc = err_errno(err, errno, "%.150s", d->path);
+	file_close_fd(&lock);
+	return rc;
+}
+
+static void remove_made(const struct rundir *d, int runs, const char *as)
+{
+	if (d->fd >= 0) {
+		unlinkat(d->fd, WATCH_LOCK, 0);
+		unlinkat(d->fd, RUNDIR_JOURNAL, 0);
+		unlinkat(d->fd, RUNDIR_RECORD, 0);
+	}
+	unlinkat(runs, as, AT_REMOVEDIR);
+}
+
+static int make(struct rundir *d, int runs, const struct run_record *r, struct err *err)
+{
+	char unborn[sizeof(UNBORN) + RUN_ID_MAX + 16];
+	struct stat st;
+	int rc = 0;
+
+	if (fstatat(runs, d->id, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		return err_set(err, EEXIST, "%s: there is a run of that id already: choose another",
+			       d->id);
+	snprintf(unborn, sizeof(unborn), UNBORN "%d-%s", (int)getpid(), d->id);
+	if (mkdirat(runs, unborn, 0700) < 0)
+		return err_errno(err, errno, "%.150s: cannot be made", d->path);
+	d->fd = openat(runs, unborn, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (d->fd < 0)
+		rc = err_errno(err, errno, "%.150s", d->path);
+	if (!rc)
+		rc = fill(d, r, err);
+	if (!rc && renameat2(runs, unborn, runs, d->id, RENAME_NOREPLACE) < 0)
+		rc = errno == EEXIST
+			     ? err_set(err, EEXIST, "%s: there is a run of that id already: "
+						    "choose another", d->id)
+			     : err_errno(err, errno, "%.150s", d->path);
+	if (rc < 0)
+		remove_made(d, runs, unborn);
+	else if (fsync(runs) < 0)
+		rc = err_errno(err, errno, "%.150s", d->path);
+	return rc;
+}
+
+int rundir_create(const struct statedir *s, const struct run_record *r, struct rundir *out,
+		  struct err *err)
+{
+	AUTO_FD runs = -1;
+	int rc;
+
+	*out = (struct rundir){.fd = -1, .watch = -1};
+	if (!rundir_id_valid(r->run.id))
+		return err_set(err, EINVAL,
+			       "%.64s: no id of a run: letters, digits, '.', '_', '-', at most %d, "
+			       "and a letter or digit first",
+			       r->run.id, RUN_ID_MAX);
+	rc = statedir_subdir(s, "runs", &runs, err);
+	if (!rc)
+		rc = name(out, s, r->run.id, err);
+	if (!rc)
+		rc = make(out, runs, r, err);
+	if (rc < 0) {
+		rundir_close(out);
+		return rc;
+	}
+	rc = ledger_note(s, out->id, "run_opened", journal_seq(out->journal),
+			 journal_head(out->journal), RUN_ACTIVE, err);
+	if (rc < 0) {
+		remove_made(out, runs, out->id);
+		rundir_close(out);
+	}
+	return rc;
+}
+
+int rundir_open(const struct statedir *s, const char *id, bool write, struct rundir *out,
+		struct err *err)
+{
+	AUTO_FD runs = -1;
+	int rc;
+
+	*out = (struct rundir){.fd = -1, .watch = -1};
+	rc = statedir_subdir(s, "runs", &runs, err);
+	if (!rc)
+		rc = name(out, s, id, err);
+	if (!rc) {
+		out->fd = openat(runs, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (out->fd < 0)
+			rc = err_errno(err, errno, "run %.64s", id);
+	}
+	if (!rc && write)
+		rc = journal_open(out->fd, RUNDIR_JOURNAL, JOURNAL_SCHEMA, &out->journal, err);
+	if (rc < 0)
+		rundir_close(out);
+	return rc;
+}
+
+int rundir_watch(struct rundir *d, struct err *err)
+{
+	int fd = openat(d->fd, WATCH_LOCK, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return err_errno(err, errno, "%.150s/" WATCH_LOCK, d->path);
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		int code = errno;
+
+		close(fd);
+		return code == EWOULDBLOCK
+			       ? 0
+			       : err_errno(err, code, "%.150s/" WATCH_LOCK, d->path);
+	}
+	d->watch = fd;
+	return 1;
+}
+
+int rundir_is_watched(const struct rundir *d)
+{
+	AUTO_FD fd = openat(d->fd, WATCH_LOCK, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	if (flock(fd, LOCK_SH | LOCK_NB) == 0)
+		return 0;
+	return errno == EWOULDBLOCK ? 1 : -errno;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void rundir_list_clear(struct rundir_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		free(l->v[i]);
+	free(l->v);
+	*l = (struct rundir_list){0};
+}
+
+static int list_names(DIR *dir, struct rundir_list *out)
+{
+	const struct dirent *e;
+
+	while ((errno = 0, e = readdir(dir))) {
+		char *copy;
+
+		if (!rundir_id_valid(e->d_name))
+			continue;
+		copy = strdup(e->d_name);
+		if (!copy || !VEC_PUSH(out, copy)) {
+			free(copy);
+			return -ENOMEM;
+		}
+	}
+	return -errno;
+}
+
+int rundir_list(const struct statedir *s, struct rundir_list *out, struct err *err)
+{
+	int fd, r;
+	DIR *dir;
+
+	*out = (struct rundir_list){0};
+	if (faccessat(statedir_fd(s), "runs", F_OK, 0) < 0 && errno == ENOENT)
+		return 0; /* nothing was ever recorded here */
+	r = statedir_subdir(s, "runs", &fd, err);
+	if (r < 0)
+		return r;
+	dir = fdopendir(fd);
+	if (!dir) {
+		close(fd);
+		return err_errno(err, errno, "%.150s/runs", statedir_path(s));
+	}
+	r = list_names(dir, out);
+	closedir(dir);
+	if (r < 0) {
+		rundir_list_clear(out);
+		return err_errno(err, -r, "%.150s/runs", statedir_path(s));
+	}
+	if (out->n)
+		qsort(out->v, out->n, sizeof(*out->v), by_name);
+	return 0;
+}
+
+static int choose(const struct rundir_list *l, const char *name, char *id, struct err *err)
+{
+	const char *found = NULL, *other = NULL;
+
+	for (size_t i = 0; i < l->n; i++) {
+		if (strcmp(l->v[i], name) == 0) {
+			found = l->v[i];
+			other = NULL;
+			break;
+		}
+		if (strncmp(l->v[i], name, strlen(name)) != 0)
+			continue;
+		if (found && !other)
+			other = l->v[i];
+		else if (!found)
+			found = l->v[i];
+	}
+	if (!found)
+		return err_set(err, ENOENT, "%.64s: no such run: stray runs lists them", name);
+	if (other)
+		return err_set(err, ENOTUNIQ, "%.64s: which one: %s, %s ...?", name, found, other);
+	snprintf(id, RUN_ID_MAX + 1, "%s", found);
+	return 0;
+}
+
+int rundir_find(const struct statedir *s, const char *name, char id[static RUN_ID_MAX + 1],
+		struct err *err)
+{
+	struct rundir_list l;
+	int r = rundir_list(s, &l, err);
+
+	if (!r)
+		r = choose(&l, name, id, err);
+	rundir_list_clear(&l);
+	return r;
+}

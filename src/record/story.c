@@ -1,0 +1,228 @@
+#include "record/story.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+static void member_clear(struct story_member *m)
+{
+	bytes_free(&m->comm);
+	bytes_free(&m->exe);
+	bytes_free(&m->args);
+	bytes_free(&m->cgroup);
+}
+
+void story_clear(struct story *s)
+{
+	run_record_clear(&s->record);
+	for (size_t i = 0; i < s->members.n; i++)
+		member_clear(&s->members.v[i]);
+	free(s->members.v);
+	memset(s, 0, sizeof(*s));
+}
+
+struct story_member *story_member(const struct story *s, struct identity id)
+{
+	for (size_t i = s->members.n; i-- > 0;)
+		if (identity_same(s->members.v[i].id, id))
+			return &s->members.v[i];
+	return NULL;
+}
+
+size_t story_alive(const struct story *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->members.n; i++)
+		n += !s->members.v[i].gone;
+	return n;
+}
+
+struct identity story_identity(const json_t *event, const char *key)
+{
+	const json_t *o = json_object_get(event, key);
+	struct identity id = {0};
+	int64_t pid = 0;
+
+	if (json_get_int(o, "pid", 0, INT32_MAX, &pid, NULL, NULL) == 0 &&
+	    json_get_uint(o, "start_ticks", &id.start, NULL, NULL) == 0)
+		id.pid = (pid_t)pid;
+	return id;
+}
+
+static pid_t pid_of(const json_t *event, const char *key, pid_t otherwise)
+{
+	int64_t n = otherwise;
+
+	json_get_int(event, key, 0, INT32_MAX, &n, NULL, NULL);
+	return (pid_t)n;
+}
+
+static unsigned evidence_of(const json_t *event)
+{
+	const json_t *names = json_object_get(event, "evidence"), *v;
+	unsigned bits = 0;
+	size_t i;
+
+	json_array_foreach(names, i, v)
+		for (unsigned b = 0; b < EVIDENCE_COUNT; b++)
+			if (json_is_string(v) &&
+			    strcmp(json_string_value(v), evidence_name(1u << b)) == 0)
+				bits |= 1u << b;
+	return bits;
+}
+
+/* An array of texts as arguments, each ended by NUL; what is no array changes nothing. */
+static int args_of(const json_t *event, struct bytes *out, struct err *err)
+{
+	const json_t *args = json_object_get(event, "args"), *v;
+	struct bytes joined = {0};
+	size_t i, len = 0;
+
+	if (!json_is_array(args))
+		return 0;
+	json_array_foreach(args, i, v)
+		len += json_string_length(v) + 1;
+	joined.data = calloc(len + 1, 1);
+	if (!joined.data)
+		return err_nomem(err);
+	json_array_foreach(args, i, v) {
+		memcpy(joined.data + joined.len, json_is_string(v) ? json_string_value(v) : "",
+		       json_string_length(v));
+		joined.len += json_string_length(v) + 1;
+	}
+	bytes_free(out);
+	*out = joined;
+	return 0;
+}
+
+static int take_facts(struct story_member *m, const json_t *event, struct err *err)
+{
+	int r = args_of(event, &m->args, err);
+
+	m->ppid = pid_of(event, "ppid", m->ppid);
+	m->pgid = pid_of(event, "pgid", m->pgid);
+	m->sid = pid_of(event, "sid", m->sid);
+	if (!r)
+		r = json_get_bytes(event, "comm", &m->comm, err);
+	if (!r)
+		r = json_get_bytes(event, "exe", &m->exe, err);
+	return r ? r : json_get_bytes(event, "cgroup", &m->cgroup, err);
+}
+
+/* One that came: `started`, or the child of `forked`. */
+static int member_came(struct story *s, const json_t *event, const char *key, struct err *err)
+{
+	struct story_member fresh = {.id = story_identity(event, key)}, *m;
+
+	if (!identity_known(fresh.id))
+		return 0;
+	m = story_member(s, fresh.id);
+	if (!m) {
+		if (!VEC_PUSH(&s->members, fresh))
+			return err_nomem(err);
+		m = &s->members.v[s->members.n - 1];
+	}
+	m->evidence |= evidence_of(event);
+	return take_facts(m, event, err);
+}
+
+static int member_changed(struct story *s, const char *name, const json_t *event, struct err *err)
+{
+	struct story_member *m = story_member(s, story_identity(event, "process"));
+
+	if (!m)
+		return 0;
+	if (strcmp(name, "exited") == 0)
+		m->gone = true;
+	else if (strcmp(name, "survivor") == 0)
+		m->survived = true;
+	else if (strcmp(name, "setsid") == 0)
+		m->sid = pid_of(event, "to", m->sid);
+	else if (strcmp(name, "setpgid") == 0)
+		m->pgid = pid_of(event, "to", m->pgid);
+	else if (strcmp(name, "reparented") == 0)
+		m->ppid = story_identity(event, "to").pid;
+	else if (strcmp(name, "left_cgroup") == 0)
+		return json_get_bytes(event, "to", &m->cgroup, err);
+	else if (strcmp(name, "execed") == 0)
+		return take_facts(m, event, err);
+	return 0;
+}
+
+static void take_state(struct story *s, const char *name, const json_t *event, uint64_t wall_ns,
+		       uint64_t mono_ns)
+{
+	const char *closed = NULL;
+	enum run_state next;
+
+	json_get_str(event, "state", &closed, NULL);
+	next = run_state_next(s->state, name, closed ? run_state_parse(closed) : RUN_UNKNOWN);
+	if (next == s->state)
+		return;
+	s->state = next;
+	s->state_wall_ns = wall_ns;
+	if (s->over_wall_ns || next == RUN_ACTIVE)
+		return;
+	s->over_wall_ns = wall_ns;
+	s->over_mono_ns = mono_ns;
+	/* an event that tells of an earlier moment says which */
+	json_get_uint(event, "over_mono_ns", &s->over_mono_ns, NULL, NULL);
+	if (json_get_str(event, "over_at", &closed, NULL) == 0 && json_object_get(event, "over_at") &&
+	    closed)
+		clock_parse_rfc3339(closed, &s->over_wall_ns);
+}
+
+int story_event(struct story *s, const json_t *event, struct err *err)
+{
+	const char *name = NULL, *at = NULL;
+	uint64_t wall_ns = 0, mono_ns = 0;
+	int r = json_get_str(event, "event", &name, err);
+
+	if (!r)
+		r = json_get_str(event, "at", &at, err);
+	if (!r)
+		r = json_get_uint(event, "mono_ns", &mono_ns, NULL, err);
+	if (r || !name)
+		return r;
+	if (at)
+		clock_parse_rfc3339(at, &wall_ns);
+	s->last_wall_ns = wall_ns;
+	take_state(s, name, event, wall_ns, mono_ns);
+	if (strcmp(name, "started") == 0)
+		return member_came(s, event, "process", err);
+	if (strcmp(name, "forked") == 0)
+		return member_came(s, event, "child", err);
+	if (strcmp(name, "watch_started") == 0)
+		s->watcher = story_identity(event, "watcher");
+	else if (strcmp(name, "watch_stopped") == 0)
+		s->watcher = (struct identity){0};
+	else if (strcmp(name, "note") == 0)
+		s->notes++;
+	return member_changed(s, name, event, err);
+}
+
+static int take(void *ctx, const json_t *event, struct err *err)
+{
+	return story_event(ctx, event, err);
+}
+
+int story_read(const struct rundir *d, struct story *out, struct err *err)
+{
+	struct journal_reading reading = {
+		.name = RUNDIR_JOURNAL, .schema = JOURNAL_SCHEMA, .fn = take, .ctx = out};
+	AUTO_FD record = -1;
+	AUTO_FD journal = -1;
+	int r;
+
+	memset(out, 0, sizeof(*out));
+	r = journal_open_read(d->fd, RUNDIR_RECORD, &record, err);
+	if (!r)
+		r = run_record_read(record, RUNDIR_RECORD, &out->record, err);
+	if (!r)
+		r = journal_open_read(d->fd, RUNDIR_JOURNAL, &journal, err);
+	return r ? r : journal_read(journal, &reading, &out->verdict, err);
+}

@@ -1,0 +1,56 @@
+/*
+ * What became of a recorded run, told from its record and its journal alone:
+ * its state, its members as last known, who ended it.
+ *
+ * Folds events in order; asks neither the host nor the clock, so it tells the
+ * same of a run of another boot.  Events that it does not know change nothing.
+ */
+#ifndef STRAY_RECORD_STORY_H
+#define STRAY_RECORD_STORY_H
+
+#include "model/run_state.h"
+#include "record/journal_read.h"
+#include "record/rundir.h"
+
+/* A member as the journal last knew it. */
+struct story_member {
+	struct identity id;
+	unsigned evidence; /* evidence_bits */
+	bool gone;
+	bool survived; /* an act of ours found it alive after a signal */
+	pid_t ppid, pgid, sid;
+	struct bytes comm, exe, args, cgroup; /* owned; args masked, each ended by NUL */
+};
+
+struct story {
+	struct run_record record; /* owned */
+	struct journal_verdict verdict;
+	enum run_state state;
+	uint64_t state_wall_ns;                 /* when it came to be so */
+	uint64_t over_wall_ns, over_mono_ns;    /* when it was over first; 0: it is not */
+	uint64_t last_wall_ns;                  /* of the last event */
+	struct identity watcher;                /* of the last watch_started without its end */
+	size_t notes;
+	VEC(struct story_member) members; /* in order of appearance */
+};
+
+/*
+ * Reads the run in d.  A journal that does not hold is read up to its fault,
+ * which story.verdict tells.  story_clear() in any case.
+ */
+int story_read(const struct rundir *d, struct story *out, struct err *err);
+void story_clear(struct story *s);
+
+/* One event more; the journal's own order is the caller's business.  0 or -ENOMEM. */
+int story_event(struct story *s, const json_t *event, struct err *err);
+
+/* Borrowed until the next event; NULL: no member. */
+struct story_member *story_member(const struct story *s, struct identity id);
+
+/* How many the journal knows of that it did not see end. */
+size_t story_alive(const struct story *s);
+
+/* {"pid","start_ticks"}; zeros where there is none. */
+struct identity story_identity(const json_t *event, const char *key);
+
+#endif
