@@ -3,6 +3,7 @@
 check_LIBRARIES += libtables.a
 libtables_a_CPPFLAGS = $(UNIT_CPPFLAGS)
 libtables_a_SOURCES = \
+	%D%/intents.c %D%/intents.h \
 	%D%/parsed.c %D%/parsed.h \
 	%D%/scratch.c %D%/scratch.h \
 	%D%/tables.c %D%/tables.h

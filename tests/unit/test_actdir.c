@@ -1,6 +1,7 @@
 #include "record/actdir.h"
 
 #include "base/file.h"
+#include "tests/unit/intents.h"
 #include "tests/unit/parsed.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/tables.h"
@@ -28,7 +29,6 @@ struct act {
 	struct err err;
 };
 
-static const int term_kill[] = {SIGTERM, SIGKILL};
 static const struct intent_process aimed[] = {{{4160, 881000}, NULL}, {{4171, 881234}, NULL}};
 static const struct intent_process spared[] = {{{4131, 880000}, "group 4102"}};
 static const struct identity members[] = {{4131, 880000}, {4160, 881000}, {4171, 881234}};
@@ -56,24 +56,11 @@ static void setup_at(struct act *a, const char *path)
 {
 	memset(a, 0, sizeof(*a));
 	fill_tables(a);
-	a->intent = (struct intent){
-		.kind = "end",
-		.title = "TERM to group 4160",
-		.target = "pgid:4160",
-		.unit = "group",
-		.number = 4160,
-		.signals = term_kill,
-		.n_signals = 2,
-		.grace_ns = 5000000000,
-		.aimed = aimed,
-		.n_aimed = 2,
-		.spared = spared,
-		.n_spared = 1,
-		.host = &a->before->host,
-		.operator= {1000, 1000, "", "pts/2"},
-		.wall_ns = 1784902269214000000,
-		.boot_ns = 90716218000000,
-	};
+	a->intent = intent_term(&a->before->host);
+	a->intent.aimed = aimed;
+	a->intent.n_aimed = 2;
+	a->intent.spared = spared;
+	a->intent.n_spared = 1;
 	assert_int_equal(statedir_open(path, STATEDIR_WRITE, &a->state, &a->err), 0);
 }
 

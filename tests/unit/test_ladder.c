@@ -22,6 +22,28 @@
 static const struct ladder_plan plan_quick = {
 	.first = SIGTERM, .grace_ns = 150 * MS, .kill = true, .kill_wait_ns = 3000 * MS};
 
+/* Made with a mark, and a ladder that looks for whoever carries it. */
+static struct ladder *marked_ladder(struct made *m, const char *shape,
+				    const struct ladder_plan *plan)
+{
+	struct act_hooks hooks = {.members = marked_members, .ctx = m};
+	struct ladder *l;
+
+	mark_new();
+	MADE(m, shape);
+	l = ladder_new(plan, &hooks);
+	assert_non_null(l);
+	return l;
+}
+
+/* Adds one, runs the ladder, and says what came of it and how many there are. */
+static const struct ladder_outcome *ended(struct ladder *l, struct identity id, size_t *n)
+{
+	assert_int_equal(ladder_add(l, id, NULL), 0);
+	assert_int_equal(ladder_run(l, NULL), 0);
+	return ladder_outcomes(l, n);
+}
+
 static void the_ladder_ends_each_shape(void **state)
 {
 	static const struct {
@@ -56,10 +78,7 @@ static void the_ladder_ends_each_shape(void **state)
 			MADE(&m, cases[i].shape, "60");
 		else
 			MADE(&m, cases[i].shape);
-		assert_int_equal(ladder_add(l, identity_of(made_pid(&m, cases[i].name, 0)), NULL),
-				 0);
-		assert_int_equal(ladder_run(l, NULL), 0);
-		o = ladder_outcomes(l, &n);
+		o = ended(l, identity_of(made_pid(&m, cases[i].name, 0)), &n);
 		print_message("%s: gone %d after %.3f ms, last %d, death %d: %d %d\n",
 			      cases[i].shape, o->gone, (double)ladder_after_ns(o) / 1e6,
 			      o->last_signal, o->death.known, o->death.signalled, o->death.code);
@@ -93,9 +112,7 @@ static void without_a_kill_the_deaf_survive(void **state)
 	plan.kill = false;
 	l = ladder_new(&plan, NULL);
 	MADE(&m, "ignore-term");
-	assert_int_equal(ladder_add(l, identity_of(made_pid(&m, "child", 0)), NULL), 0);
-	assert_int_equal(ladder_run(l, NULL), 0);
-	o = ladder_outcomes(l, &n);
+	o = ended(l, identity_of(made_pid(&m, "child", 0)), &n);
 	assert_false(o->gone);
 	assert_int_equal(o->last_signal, SIGTERM);
 	assert_int_equal(ladder_alive(l), 1);
@@ -139,20 +156,14 @@ static void a_group_is_termed_in_one_act_and_killed_one_by_one(void **state)
 
 static void a_member_since_is_killed_and_said_to_be_late(void **state)
 {
-	struct act_hooks hooks = {.members = marked_members};
 	const struct ladder_outcome *o;
 	struct ladder *l;
 	struct made m;
 	size_t n;
 
 	(void)state;
-	mark_new();
-	MADE(&m, "term-reforks");
-	hooks.ctx = &m;
-	l = ladder_new(&plan_quick, &hooks);
-	assert_int_equal(ladder_add(l, identity_of(made_pid(&m, "child", 0)), NULL), 0);
-	assert_int_equal(ladder_run(l, NULL), 0);
-	o = ladder_outcomes(l, &n);
+	l = marked_ladder(&m, "term-reforks", &plan_quick);
+	o = ended(l, identity_of(made_pid(&m, "child", 0)), &n);
 	assert_int_equal(n, 2);
 	assert_true(o[0].gone);
 	assert_int_equal(o[0].last_signal, SIGTERM);
@@ -172,17 +183,13 @@ static void those_that_refork_each_other_are_ended(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		struct ladder_plan plan = plan_quick;
-		struct act_hooks hooks = {.members = marked_members};
 		struct identity_list left = {0};
 		struct ladder *l;
 		struct made m;
 
-		mark_new();
-		MADE(&m, shapes[i]);
-		hooks.ctx = &m;
 		plan.stop_first = true;
 		plan.grace_ns = 60 * MS;
-		l = ladder_new(&plan, &hooks);
+		l = marked_ladder(&m, shapes[i], &plan);
 		for (int k = 0; k < m.n; k++)
 			assert_int_equal(ladder_add(l, identity_of((pid_t)m.line[k].number), NULL),
 					 0);
@@ -200,20 +207,14 @@ static void those_that_refork_each_other_are_ended(void **state)
 
 static void where_the_known_are_gone_those_they_left_get_the_first_signal(void **state)
 {
-	struct act_hooks hooks = {.members = marked_members};
 	const struct ladder_outcome *o;
 	struct ladder *l;
 	struct made m;
 	size_t n;
 
 	(void)state;
-	mark_new();
-	MADE(&m, "reparented");
-	hooks.ctx = &m;
-	l = ladder_new(&plan_quick, &hooks);
-	assert_int_equal(ladder_add(l, (struct identity){made_pid(&m, "mid", 0), 1}, NULL), 0);
-	assert_int_equal(ladder_run(l, NULL), 0);
-	o = ladder_outcomes(l, &n);
+	l = marked_ladder(&m, "reparented", &plan_quick);
+	o = ended(l, (struct identity){made_pid(&m, "mid", 0), 1}, &n);
 	assert_int_equal(n, 2);
 	assert_int_equal(o[1].id.pid, made_pid(&m, "child", 0));
 	assert_int_equal(o[1].first, TARGET_SENT);
@@ -368,17 +369,13 @@ static void hurry_ends_the_grace(void **state)
 static void giving_up_while_all_are_stopped_lets_them_go_on(void **state)
 {
 	struct ladder_plan plan = plan_quick;
-	struct act_hooks hooks = {.members = marked_members};
 	struct ladder *l;
 	struct made m;
 
 	(void)state;
-	mark_new();
-	MADE(&m, "ignore-term");
-	hooks.ctx = &m;
 	plan.grace_ns = 0;
 	plan.stop_first = true;
-	l = ladder_new(&plan, &hooks);
+	l = marked_ladder(&m, "ignore-term", &plan);
 	assert_int_equal(ladder_add(l, identity_of(made_pid(&m, "child", 0)), NULL), 0);
 	assert_int_equal(ladder_step(l, clock_boot_ns(), NULL), 0);
 	assert_true(made_becomes(made_pid(&m, "child", 0), 'T'));

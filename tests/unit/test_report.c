@@ -1,6 +1,7 @@
 #include "record/report.h"
 
 #include "base/file.h"
+#include "tests/unit/intents.h"
 #include "tests/unit/tables.h"
 
 #include <errno.h>
@@ -13,7 +14,6 @@
 
 #include <cmocka.h>
 
-static const int term_kill[] = {SIGTERM, SIGKILL};
 static const struct intent_process aimed[] = {
 	{{4131, 880000}, NULL}, {{4160, 881000}, NULL}, {{4171, 881234}, NULL}};
 static const struct intent_process spared[] = {{{4150, 880500}, "regrouped"}};
@@ -79,24 +79,12 @@ static void fill(struct act *a)
 	fill_before(a);
 	fill_after(a);
 	assert_int_equal(diff_tables(a->before, a->after, &options, &a->diff, &err), 0);
-	a->intent = (struct intent){
-		.kind = "end",
-		.title = "TERM to group 4160",
-		.target = "pgid:4160",
-		.unit = "group",
-		.number = 4160,
-		.signals = term_kill,
-		.n_signals = 2,
-		.grace_ns = 5000000000,
-		.aimed = aimed,
-		.n_aimed = 3,
-		.spared = spared,
-		.n_spared = 1,
-		.host = &a->before->host,
-		.operator= {0, 1000, "op", "pts/2"},
-		.wall_ns = 1784902269214000000,
-		.boot_ns = 90716218000000,
-	};
+	a->intent = intent_term(&a->before->host);
+	a->intent.aimed = aimed;
+	a->intent.n_aimed = 3;
+	a->intent.spared = spared;
+	a->intent.n_spared = 1;
+	a->intent.operator=(struct operator){0, 1000, "op", "pts/2"};
 	a->items[0] = (struct report_item){
 		&a->before->procs.v[0], REPORT_ALIVE, 0, SIGKILL, 0, "stopped", 0};
 	a->items[1] = (struct report_item){

@@ -291,22 +291,34 @@ static void what_is_folded_is_counted_and_not_shown(void **state)
 	table_free(t);
 }
 
+#define N 10000
+
+/* A chain is all of one tick, and against their numbers; else all are the first one's children. */
+static struct table *ten_thousand(bool chain)
+{
+	struct table *t = table_new();
+
+	assert_non_null(t);
+	for (pid_t pid = 1; pid <= N; pid++) {
+		struct process p = {.id = {pid, chain ? 7 : (uint64_t)pid}, .state = 'S'};
+
+		if (chain)
+			p.ppid = pid == N ? 0 : pid + 1;
+		else
+			p.ppid = pid > 1;
+		p.pgid = p.sid = chain ? N : 1;
+		assert_true(table_add(t, &p));
+	}
+	return t;
+}
+
 static void deeper_than_deep_is_shown_at_the_last_depth(void **state)
 {
-	enum { N = 10000 };
-	struct table *t = table_new();
+	struct table *t = ten_thousand(true);
 	struct tree_options o = {0};
 	struct tree tree;
 
 	(void)state;
-	assert_non_null(t);
-	/* all of one tick, and against their numbers */
-	for (pid_t pid = 1; pid <= N; pid++) {
-		struct process p = {.id = {pid, 7}, .ppid = pid == N ? 0 : pid + 1, .state = 'S'};
-
-		p.pgid = p.sid = N;
-		assert_true(table_add(t, &p));
-	}
 	build(t, &o, &tree);
 	assert_int_equal(tree.rows.n, N + 1);
 	for (int i = 0; i < N; i++) {
@@ -322,19 +334,11 @@ static void deeper_than_deep_is_shown_at_the_last_depth(void **state)
 
 static void ten_thousand_siblings_stand_in_order(void **state)
 {
-	enum { N = 10000 };
-	struct table *t = table_new();
+	struct table *t = ten_thousand(false);
 	struct tree_options o = {0};
 	struct tree tree;
 
 	(void)state;
-	assert_non_null(t);
-	for (pid_t pid = 1; pid <= N; pid++) {
-		struct process p = {.id = {pid, (uint64_t)pid}, .ppid = pid > 1, .state = 'S'};
-
-		p.pgid = p.sid = 1;
-		assert_true(table_add(t, &p));
-	}
 	build(t, &o, &tree);
 	assert_int_equal(tree.rows.n, N + 1);
 	for (int i = 0; i < N; i++) {

@@ -221,19 +221,6 @@ static void the_selection_follows_the_process_not_the_row(void **state)
 	world_end(&w);
 }
 
-static struct table *without(struct table *t, pid_t pid)
-{
-	for (size_t i = 0; i < t->procs.n; i++) {
-		if (t->procs.v[i].id.pid != pid)
-			continue;
-		process_clear(&t->procs.v[i]);
-		memmove(&t->procs.v[i], &t->procs.v[i + 1],
-			(t->procs.n - i - 1) * sizeof(t->procs.v[0]));
-		t->procs.n--;
-	}
-	return t;
-}
-
 static void order_is_kept_and_newcomers_wait(void **state)
 {
 	struct world w;
@@ -259,7 +246,7 @@ static void order_is_kept_and_newcomers_wait(void **state)
 static void the_dead_keep_their_place_until_the_list_is_sorted(void **state)
 {
 	struct world w;
-	struct table *t = without(world_incident(), 4171);
+	struct table *t = world_without(world_incident(), 4171);
 
 	(void)state;
 	started(&w, world_incident(), 30, 100);
@@ -338,7 +325,7 @@ static void r_chooses_a_run_and_its_screen_says_how_it_stands(void **state)
 static void a_run_of_which_nothing_lives_says_so(void **state)
 {
 	struct world w;
-	struct table *t = without(without(world_incident(), 4131), 4150);
+	struct table *t = world_without(world_without(world_incident(), 4131), 4150);
 
 	(void)state;
 	started(&w, world_incident(), 24, 100);
@@ -374,7 +361,7 @@ static void the_first_detach_rings(void **state)
 static void the_end_of_what_is_followed_rings(void **state)
 {
 	struct world w;
-	struct table *t = without(world_incident(), 4171);
+	struct table *t = world_without(world_incident(), 4171);
 
 	(void)state;
 	started(&w, world_incident(), 24, 100);

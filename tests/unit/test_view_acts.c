@@ -205,26 +205,13 @@ static void of_ones_own_group_a_runs_members_are_hit_alone(void **state)
 	world_end(&w);
 }
 
-static struct table *without(struct table *t, pid_t pid)
-{
-	for (size_t i = 0; i < t->procs.n; i++) {
-		if (t->procs.v[i].id.pid != pid)
-			continue;
-		process_clear(&t->procs.v[i]);
-		memmove(&t->procs.v[i], &t->procs.v[i + 1],
-			(t->procs.n - i - 1) * sizeof(t->procs.v[0]));
-		t->procs.n--;
-	}
-	return t;
-}
-
 static void an_act_is_never_for_a_row_that_moved_under_the_cursor(void **state)
 {
 	struct world w;
 
 	(void)state;
 	at(&w, world_calm(), "600"); /* accounted for: a row that goes with its process */
-	world_scan(&w, without(world_calm(), 600));
+	world_scan(&w, world_without(world_calm(), 600));
 	world_keys(&w, "K");
 	assert_int_equal(w.asked[REQUEST_FLUSH], 0);
 	world_shows(&w, "600 nginx has gone; the cursor stands on");
@@ -236,7 +223,7 @@ static void an_act_is_never_for_a_row_that_moved_under_the_cursor(void **state)
 static void the_dead_are_not_aimed_at(void **state)
 {
 	struct world w;
-	struct table *t = without(world_incident(), 4171);
+	struct table *t = world_without(world_incident(), 4171);
 
 	(void)state;
 	at(&w, world_incident(), "4171");
@@ -461,7 +448,7 @@ static void dialogs_fit_every_size(void **state)
 
 static void the_outcome_says_who_went_and_who_did_not(void **state)
 {
-	struct table *before = world_incident(), *after = without(world_incident(), 4171);
+	struct table *before = world_incident(), *after = world_without(world_incident(), 4171);
 	struct act_outcome o = {.hit = 2,
 				.gone = 1,
 				.alive = 1,
@@ -516,7 +503,7 @@ static void add_connection(struct act_outcome *o, pid_t pid, const struct table 
 
 static void the_diff_says_who_is_connected_and_what_else_came_and_went(void **state)
 {
-	struct table *before = world_incident(), *after = without(world_incident(), 4171);
+	struct table *before = world_incident(), *after = world_without(world_incident(), 4171);
 	struct act_outcome o = {.hit = 1, .gone = 1, .title = "TERM to process 4171", .done = true};
 	struct world w;
 

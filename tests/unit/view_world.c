@@ -181,6 +181,19 @@ struct table *world_incident(void)
 	return t;
 }
 
+struct table *world_without(struct table *t, pid_t pid)
+{
+	for (size_t i = 0; i < t->procs.n; i++) {
+		if (t->procs.v[i].id.pid != pid)
+			continue;
+		process_clear(&t->procs.v[i]);
+		memmove(&t->procs.v[i], &t->procs.v[i + 1],
+			(t->procs.n - i - 1) * sizeof(t->procs.v[0]));
+		t->procs.n--;
+	}
+	return t;
+}
+
 void world_age(struct table *t, unsigned s)
 {
 	t->host.wall_ns += s * CLOCK_NS_PER_S;

@@ -31,6 +31,8 @@ struct table *world_incident(void);
 /* One process more: a shell of user op with its own group; in the order of PIDs. */
 struct process *world_add(struct table *t, pid_t pid, pid_t ppid, pid_t pgid, pid_t sid,
 			  const char *args, const char *exe);
+/* One process less; returns t. */
+struct table *world_without(struct table *t, pid_t pid);
 /* Later by s seconds. */
 void world_age(struct table *t, unsigned s);
 
