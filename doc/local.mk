@@ -5,3 +5,9 @@ EXTRA_DIST += %D%/ARCHITECTURE.md %D%/FORMATS.md %D%/WORDS.md \
 
 # A captured screen becomes a picture.
 EXTRA_DIST += %D%/render.py
+
+# What each format holds; tests/e2e/schemas.py holds the program to it.
+schemasdir = $(pkgdatadir)/schemas
+dist_schemas_DATA = %D%/schemas/stray.act-1.json %D%/schemas/stray.diff-1.json \
+	%D%/schemas/stray.end-1.json %D%/schemas/stray.list-1.json \
+	%D%/schemas/stray.snapshot-1.json %D%/schemas/stray.why-1.json

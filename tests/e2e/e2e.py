@@ -189,6 +189,14 @@ def end(target, *args, status=0, **kw):
         return out, done.stderr
 
 
+def installed(target, folder):
+    """The files that a target of the build's Makefile installs into folder."""
+    env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+    subprocess.run(["make", "-s", "-C", BUILD, target, f"DESTDIR={folder}"], env=env, check=True,
+                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=60)
+    return [os.path.join(at, f) for at, _, files in os.walk(folder) for f in files]
+
+
 def main(tests):
     """Runs the tests, printing TAP."""
     print(f"1..{len(tests)}")
