@@ -22,12 +22,12 @@ static void put_wrapped(struct body *b, enum style style, const char *text, int 
 	char line[400];
 
 	while (*text) {
-		size_t take = strlen(text), cut;
+		size_t take = strlen(text);
 
 		if (take >= sizeof(line))
 			take = sizeof(line) - 1;
 		snprintf(line, take + 1, "%s", text);
-		while (text_cells(line) > cols && (cut = strlen(line)) > 1) {
+		while (text_cells(line) > cols && line[1]) {
 			char *blank = strrchr(line, ' ');
 
 			if (!blank || blank == line) {

@@ -64,14 +64,16 @@ struct view {
 	char user[64];
 
 	struct run run;
-	bool has_run;
 	uint64_t chosen_wall_ns;
+	bool has_run;
+	bool freezer_works; /* of its control group, where it has one; set by the app */
 	bool told_detach, told_late, told_over; /* once a run */
 
 	struct rows rows;
 	struct tagset toggled, tagged;
 	size_t cursor; /* an index of rows.list */
 	uint64_t cursor_tag;
+	bool here_known;
 	bool cursor_lost;      /* its row went: the next act is not for the row it stands on now */
 	char lost_words[96];   /* what it was */
 	char cursor_words[96]; /* what the row under the cursor is, kept for that */
@@ -86,25 +88,23 @@ struct view {
 	enum popup popup;
 	struct menu menu;
 	struct dialog dialog;
-	bool freezer_works; /* of the run's control group, where it has one; set by the app */
 	char changed[320]; /* why the dialog is to ask again after the next scan; "": it is not */
 	struct page page;
 
-	struct plan here; /* what T would hit at the cursor */
-	bool here_known;
+	struct plan here; /* what T would hit at the cursor, if here_known */
 
 	struct identity why_of;
 	struct detail *why_detail; /* counted; NULL: not read yet */
 
 	const struct act_outcome *outcome; /* borrowed from the app; NULL: nothing was sent */
+	uint64_t held_wall_ns;             /* the before state that the app holds; 0: none */
 	bool acting;                       /* an act is under way */
 	bool elsewhere;                    /* the diff screen shows the rest of the host */
-	uint64_t held_wall_ns;             /* the before state that the app holds; 0: none */
+	bool bell;                         /* taken by the app */
 
 	char message[320]; /* until the next key; "" none */
 	enum style message_style;
 	char trouble[320]; /* the last scan failed */
-	bool bell;         /* taken by the app */
 };
 
 /* The view borrows tracker, and its run: tracker->run is the view's business. */

@@ -59,9 +59,9 @@ static void note_words(struct view *v)
 		line_add(&l, "group %d", row->t.pgid);
 	else if (row && row->kind == ROW_FOLD)
 		line_add(&l, "the fold of ");
-	if (p && row->kind == ROW_PROCESS)
+	if (row && p && row->kind == ROW_PROCESS)
 		line_add(&l, "%d ", p->id.pid);
-	if (p && (row->kind == ROW_PROCESS || row->kind == ROW_FOLD))
+	if (row && p && (row->kind == ROW_PROCESS || row->kind == ROW_FOLD))
 		facts_name(&l, p);
 	if (!l.len)
 		line_add(&l, "a heading");

@@ -120,11 +120,11 @@ static void say_bad_option(const struct cmd *cmd, int id, const char *word,
  * getopt_long() takes the beginning of a long option for it.  Scripts would come to rest on that,
  * and break with the next option that begins so.  word: as typed, with its value or without.
  */
-static bool is_whole(const struct option *o, const char *word)
+static bool is_whole(const char *name, const char *word)
 {
-	size_t n = strlen(o->name);
+	size_t n = strlen(name);
 
-	return strncmp(word, "--", 2) == 0 && strncmp(word + 2, o->name, n) == 0 &&
+	return strncmp(word, "--", 2) == 0 && strncmp(word + 2, name, n) == 0 &&
 	       (word[2 + n] == '\0' || word[2 + n] == '=');
 }
 
@@ -147,15 +147,16 @@ enum parsed cmd_parse(const struct cmd *cmd, int argc, char **argv, struct cmd_c
 	memset(common, 0, sizeof(*common));
 	optind = 1;
 	for (; (id = getopt_long(argc, argv, shorts, longs, &which)) != -1; which = -1) {
+		const char *name = which < 0 ? NULL : longs[which].name;
 		int r;
 
 		if (id == '?' || id == ':') {
 			say_bad_option(cmd, id, argv[optind - 1], longs);
 			return PARSED_TROUBLE;
 		}
-		if (which >= 0 && !is_whole(&longs[which], parsed_word(argv))) {
+		if (name && !is_whole(name, parsed_word(argv))) {
 			cmd_troublef("%s: unknown option '%s': is --%s meant?", cmd->name,
-				     parsed_word(argv), longs[which].name);
+				     parsed_word(argv), name);
 			return PARSED_TROUBLE;
 		}
 		if (id == OPT_HELP) {

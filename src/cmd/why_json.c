@@ -71,7 +71,6 @@ static void evidence(struct jw *j, const struct tracker *k, const struct process
 static void reach(struct jw *j, const struct process *p)
 {
 	const struct detail *d = p->detail;
-	bool known = detail_knows(d, DETAIL_ENVIRON);
 
 	jw_object(j, "reach");
 	if (!p->reach_known || p->reach_error) {
@@ -83,7 +82,7 @@ static void reach(struct jw *j, const struct process *p)
 		jw_bytes(j, "first", &p->remote);
 		jw_object_end(j);
 	}
-	if (known) {
+	if (d && detail_knows(d, DETAIL_ENVIRON)) {
 		jw_array(j, "env_credentials");
 		for (size_t i = 0; i < d->n_secret_names; i++)
 			jw_str(j, NULL, d->secret_names[i]);
