@@ -9,21 +9,22 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "engine/contacts.h"
 #include "engine/scanner.h"
 #include "tui/app_act.h"
+#include "tui/app_read.h"
 #include "tui/driver.h"
 #include "tui/view.h"
 
 #define FIRST_SCAN_NS (10 * CLOCK_NS_PER_S) /* a host whose /proc takes longer is stuck */
 #define CHECK_MS 500                        /* how often a hanging read is looked for */
 #define MS 1000000ULL
+#define EVENTS_MAX 8
 
 struct app {
 	const struct app_options *o;
 	struct driver *driver;
 	struct scanner *scanner;
-	struct source *details; /* for the details of one process */
+	struct app_read read;
 	struct tracker tracker;
 	struct view view;
 	struct app_act act;
@@ -60,6 +61,10 @@ static int open_all(struct app *a, struct err *err)
 		r = watch_fd(a, driver_signal_fd(a->driver), err);
 	if (!r)
 		r = watch_fd(a, scanner_fd(a->scanner), err);
+	if (!r)
+		r = watch_fd(a, errand_fd(a->read.detail), err);
+	if (!r)
+		r = watch_fd(a, errand_fd(a->read.contacts), err);
 	driver_size(a->driver, &rows, &cols);
 	if (!r)
 		r = grid_resize(&a->grid, rows, cols, err);
@@ -76,7 +81,7 @@ static void close_all(struct app *a)
 	view_free(&a->view);
 	tracker_free(&a->tracker);
 	scanner_close(a->scanner);
-	source_close(a->details);
+	app_read_close(&a->read);
 	grid_free(&a->grid);
 }
 
@@ -97,28 +102,6 @@ static void draw(struct app *a)
 		driver_bell(a->driver);
 	a->view.bell = false;
 	a->dirty = false;
-}
-
-/*
- * Of one process, read here and now: it may hang, but only where the scanner
- * would have hung on it before and given up (then it is not asked for).
- */
-static void read_detail(struct app *a)
-{
-	struct detail *d = NULL;
-	struct err err = {0};
-
-	if (a->tracker.now->coverage.skipped ||
-	    a->tracker.now->coverage.sources & 1u << SOURCE_REPLAY)
-		return;
-	if (!a->details && source_open(&a->o->source, &a->details, &err) < 0) {
-		view_say(&a->view, STYLE_WARNING, "%s", err.text);
-		return;
-	}
-	if (source_detail(a->details, a->view.why_of, DETAIL_ALL, &d, &err) < 0)
-		return; /* it has ended: the page says so after the next scan */
-	view_detail(&a->view, d);
-	detail_unref(d);
 }
 
 /* Keys that were typed before the dialog could be seen are no answer to it. */
@@ -151,7 +134,7 @@ static void serve(struct app *a, enum request request)
 		a->next_scan_ns = 0;
 		break;
 	case REQUEST_DETAIL:
-		read_detail(a);
+		app_read_detail(&a->read, &a->view, clock_boot_ns());
 		break;
 	case REQUEST_FLUSH:
 		show_dialog(a);
@@ -186,8 +169,6 @@ static int take_input(struct app *a, struct err *err)
 
 static int take_scan(struct app *a, struct err *err)
 {
-	const struct process *at = view_process(&a->view);
-	struct identity cursor = at ? at->id : (struct identity){0};
 	struct table *scan = NULL;
 	struct err why = {0};
 	int r = scanner_take(a->scanner, &scan, &why);
@@ -200,15 +181,23 @@ static int take_scan(struct app *a, struct err *err)
 		return 0;
 	}
 	r = tracker_fold(&a->tracker, scan, err);
-	if (!r && !a->o->source.replay)
-		r = contacts_read(&a->tracker, table_find(a->tracker.now, cursor), err);
 	if (!r)
 		r = view_scanned(&a->view, err);
+	if (!r)
+		r = app_read_contacts(&a->read, &a->view, clock_boot_ns(), err);
 	if (!r && !a->act.held)
 		app_act_hold(&a->act, &a->view);
 	if (!r && a->view.dialog.open && !a->view.dialog.drawn) /* it asks again */
 		show_dialog(a);
 	return r;
+}
+
+static int take_readings(struct app *a, struct err *err)
+{
+	int r = app_read_take(&a->read, &a->view, clock_boot_ns(), err);
+
+	a->dirty |= r == 1;
+	return r < 0 ? r : 0;
 }
 
 /* The act's own descriptor comes and goes; epoll forgets a closed one by itself. */
@@ -237,7 +226,9 @@ static int first_scan(struct app *a, struct err *err)
 
 	scanner_request(a->scanner);
 	draw(a);
-	while (!r && !a->quit && !a->tracker.now && clock_boot_ns() < until) {
+	/* the first screen is in the order of who is connected, and stays so */
+	while (!r && !a->quit && (!a->tracker.now || app_read_asks(&a->read)) &&
+	       clock_boot_ns() < until) {
 		if (epoll_wait(a->epoll, &e, 1, CHECK_MS) < 0 && errno != EINTR)
 			return err_errno(err, errno, "epoll");
 		scanner_check(a->scanner, clock_boot_ns());
@@ -246,6 +237,8 @@ static int first_scan(struct app *a, struct err *err)
 			draw(a);
 		if (!r)
 			r = take_scan(a, err);
+		if (!r)
+			r = take_readings(a, err);
 		if (!r && a->view.trouble[0])
 			return err_set(err, ENODATA, "%s", a->view.trouble);
 	}
@@ -282,7 +275,7 @@ static void scan_when_due(struct app *a, uint64_t now)
 
 static int loop(struct app *a, struct err *err)
 {
-	struct epoll_event e[4];
+	struct epoll_event e[EVENTS_MAX];
 	int r = first_scan(a, err);
 
 	a->next_scan_ns = clock_boot_ns() + a->o->delay_ms * MS;
@@ -291,12 +284,14 @@ static int loop(struct app *a, struct err *err)
 		uint64_t now = clock_boot_ns();
 
 		scan_when_due(a, now);
-		if (epoll_wait(a->epoll, e, 4, wait_ms(a, now)) < 0 && errno != EINTR)
+		if (epoll_wait(a->epoll, e, EVENTS_MAX, wait_ms(a, now)) < 0 && errno != EINTR)
 			return err_errno(err, errno, "epoll");
 		scanner_check(a->scanner, clock_boot_ns());
 		r = take_input(a, err);
 		if (!r)
 			r = take_scan(a, err);
+		if (!r)
+			r = take_readings(a, err);
 		if (!r)
 			r = follow_act(a, err);
 		if (a->dirty && !r)
@@ -321,6 +316,8 @@ int app_run(const struct app_options *options, struct err *err)
 	tracker_init(&a.tracker);
 	view_init(&a.view, &v, &a.tracker);
 	r = scanner_open(&options->source, &a.scanner, err);
+	if (!r)
+		r = app_read_open(&a.read, &options->source, err);
 	if (!r)
 		r = open_all(&a, err);
 	if (!r)

@@ -4,6 +4,7 @@ libtui_a_SOURCES = \
 	%D%/accounted.c %D%/accounted.h \
 	%D%/app.c %D%/app.h \
 	%D%/app_act.c %D%/app_act.h \
+	%D%/app_read.c %D%/app_read.h \
 	%D%/cell.c %D%/cell.h \
 	%D%/decode.c %D%/decode.h \
 	%D%/dialog.c %D%/dialog.h \

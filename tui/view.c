@@ -181,6 +181,18 @@ void view_page_again(struct view *v)
 		view_help_page(v);
 }
 
+void view_contacts(struct view *v)
+{
+	bool first = v->k->scans == 1 && !v->touched;
+
+	if (first) { /* nobody has found his place yet: the first row is the worst one */
+		v->cursor_tag = 0;
+		v->cursor = v->top = 0;
+	}
+	view_rebuild(v, first);
+	view_page_again(v);
+}
+
 void view_scan_failed(struct view *v, const struct err *why)
 {
 	text_safe(v->trouble, sizeof(v->trouble), why->text, strlen(why->text), v->o.ascii);
@@ -235,10 +247,13 @@ void view_show(struct view *v, enum list_kind list)
 	v->cursor_lost = false;
 }
 
-void view_detail(struct view *v, struct detail *d)
+void view_detail(struct view *v, enum reading how, struct detail *d)
 {
-	detail_unref(v->why_detail);
-	v->why_detail = d ? detail_ref(d) : NULL;
+	v->why_reading = how;
+	if (d) {
+		detail_unref(v->why_detail);
+		v->why_detail = detail_ref(d);
+	}
 	if (v->screen == SCREEN_WHY)
 		view_why_page(v);
 }

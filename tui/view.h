@@ -40,6 +40,15 @@ enum request {
 	REQUEST_FLUSH,
 };
 
+/* Reading all details of one process. */
+enum reading {
+	READING_NONE,
+	READING_UNDER_WAY,
+	READING_DONE,
+	READING_LATE, /* it hangs, and was given up */
+	READING_FAILED,
+};
+
 enum popup { POPUP_NONE, POPUP_RUN, POPUP_USER, POPUP_SIGNAL, POPUP_SORT };
 enum prompt { PROMPT_NONE, PROMPT_FIND, PROMPT_FILTER };
 
@@ -95,12 +104,14 @@ struct view {
 
 	struct identity why_of;
 	struct detail *why_detail; /* counted; NULL: not read yet */
+	enum reading why_reading;
 
 	const struct act_outcome *outcome; /* borrowed from the app; NULL: nothing was sent */
 	uint64_t held_wall_ns;             /* the before state that the app holds; 0: none */
 	bool acting;                       /* an act is under way */
 	bool elsewhere;                    /* the diff screen shows the rest of the host */
 	bool bell;                         /* taken by the app */
+	bool touched;                      /* a key was pressed, or the mouse */
 
 	char message[320]; /* until the next key; "" none */
 	enum style message_style;
@@ -137,8 +148,11 @@ void view_acted(struct view *v, const struct act_outcome *outcome, const struct 
  * next scan, with what is known then. */
 void view_act_failed(struct view *v, bool again, const struct err *why);
 
-/* Details of why_of arrived (a reference is taken; NULL: none). */
-void view_detail(struct view *v, struct detail *d);
+/* What came of reading the details of why_of (a reference is taken; NULL: those before stay). */
+void view_detail(struct view *v, enum reading how, struct detail *d);
+
+/* It is known anew who is connected. */
+void view_contacts(struct view *v);
 
 /* A line at the foot of the screen until the next key. */
 void view_say(struct view *v, enum style style, const char *fmt, ...)

@@ -88,6 +88,8 @@ static enum request open_why(struct view *v)
 		v->why_detail = NULL;
 	}
 	v->why_of = p->id;
+	v->why_reading = v->k->now->coverage.sources & 1u << SOURCE_REPLAY ? READING_NONE
+									   : READING_UNDER_WAY;
 	v->screen = SCREEN_WHY;
 	v->page.title[0] = '\0';
 	view_why_page(v);
@@ -381,6 +383,7 @@ enum request view_update(struct view *v, const struct input *in)
 	default:
 		break;
 	}
+	v->touched = true;
 	if (in->kind == INPUT_KEY && in->key == INPUT_CTRL('L'))
 		return REQUEST_REDRAW;
 	if (in->kind == INPUT_KEY && in->key == INPUT_CTRL('Z'))

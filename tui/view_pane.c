@@ -1,6 +1,7 @@
 /* Below the list: the row under the cursor, and what an act there would hit. */
 #include "tui/view.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,6 +97,8 @@ static enum style reach(const struct process *p, struct line *l)
 		line_add(l, "⇄ ");
 		line_bytes(l, &p->remote, 40);
 		line_add(l, ", within this host · ");
+	} else if (p->reach_error == ETIMEDOUT) {
+		line_add(l, "connections not known: its descriptors hang · ");
 	} else if (p->reach_error) {
 		line_add(l, "connections not readable (%s) · ", err_name(p->reach_error));
 	} else {

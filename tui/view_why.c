@@ -1,6 +1,7 @@
 /* Why: what a process is, and how that is known. */
 #include "tui/view.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -8,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "engine/errand.h"
 #include "model/lineage.h"
 #include "model/origin.h"
 #include "model/suspect.h"
@@ -254,6 +256,43 @@ static void namespaces(const struct view *v, const struct process *p, struct pag
 	}
 }
 
+/* Signals, namespaces and what else is read of this process alone. */
+static void reading(const struct view *v, struct page *page)
+{
+	if (v->why_reading == READING_UNDER_WAY && !v->why_detail)
+		page_fact(page, "details", STYLE_DIM, "%s", v->o.ascii ? "reading..." : "reading…");
+	else if (v->why_reading == READING_LATE)
+		page_fact(page, "details", STYLE_WARNING,
+			  "not answered in %d s: its files in /proc hang; above is what scans know",
+			  (int)(ERRAND_HANG_NS / CLOCK_NS_PER_S));
+	else if (v->why_reading == READING_FAILED)
+		page_fact(page, "details", STYLE_DIM, "not readable any more");
+}
+
+static void reaches(const struct view *v, const struct process *p, struct page *page)
+{
+	struct line l;
+
+	line_start(&l, v->o.ascii);
+	if (!p->reach_known)
+		line_add(&l, "connections not asked for");
+	else if (p->reach_error == ETIMEDOUT)
+		line_add(&l, "connections not known: its descriptors hang");
+	else if (p->reach_error)
+		line_add(&l, "connections not known (%s)", err_name(p->reach_error));
+	else if (!p->remote.data)
+		line_add(&l, "no established TCP connection");
+	else {
+		line_add(&l, "TCP %s ", v->o.ascii ? "<>" : "⇄");
+		line_bytes(&l, &p->remote, 60);
+	}
+	if (p->remote.data && !p->connections)
+		line_add(&l, " (within this host)");
+	if (p->connections > 1)
+		line_add(&l, " and %u more to other hosts", p->connections - 1u);
+	page_fact(page, "reaches", p->remote.data ? STYLE_AUTHORITY : STYLE_DIM, "%s", l.text);
+}
+
 void view_why_page(struct view *v)
 {
 	const struct process *p = table_find(v->k->now, v->why_of);
@@ -280,6 +319,8 @@ void view_why_page(struct view *v)
 	lineage(v, p, &v->page);
 	page_gap(&v->page);
 	signals(v, p, &v->page);
+	reaches(v, p, &v->page);
 	names(v, p, &v->page);
 	namespaces(v, p, &v->page);
+	reading(v, &v->page);
 }

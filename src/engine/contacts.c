@@ -5,8 +5,17 @@
 #include <errno.h>
 #include <string.h>
 
+struct contacts_ask {
+	struct identity *ids;
+	struct reach *found; /* as many */
+	size_t n;
+	_Atomic size_t at; /* of ids: being read; n: none */
+	int socks;         /* 0, or -errno of the table of sockets */
+	int result;        /* 0 or -ENOMEM */
+};
+
 struct wanted {
-	struct process **v;
+	const struct process **v;
 	size_t n, cap;
 };
 
@@ -19,13 +28,22 @@ static int by_age(const void *a, const void *b)
 
 _Static_assert(CONTACT_TEXT_MAX == SOCK_TEXT_MAX, "both hold what sock_remote_text() writes");
 
-static int choose(struct tracker *k, const struct process *also, struct wanted *w, struct err *err)
+static bool is_avoided(const struct identity *avoid, size_t n, struct identity id)
+{
+	for (size_t i = 0; i < n; i++)
+		if (identity_same(avoid[i], id))
+			return true;
+	return false;
+}
+
+static int choose(const struct tracker *k, const struct process *also, const struct identity *avoid,
+		  size_t n_avoid, struct wanted *w, struct err *err)
 {
 	for (size_t i = 0; i < k->now->procs.n; i++) {
-		struct process *p = &k->now->procs.v[i];
+		const struct process *p = &k->now->procs.v[i];
 
 		if (process_is_kthread(p) || process_is_dead(p) ||
-		    (!p->suspect && !p->evidence && p != also))
+		    (!p->suspect && !p->evidence && p != also) || is_avoided(avoid, n_avoid, p->id))
 			continue;
 		if (!VEC_PUSH(w, p))
 			return err_nomem(err);
@@ -35,6 +53,57 @@ static int choose(struct tracker *k, const struct process *also, struct wanted *
 		w->n = CONTACTS_MAX;
 	}
 	return 0;
+}
+
+int contacts_ask_new(const struct tracker *k, const struct process *also,
+		     const struct identity *avoid, size_t n_avoid, struct contacts_ask **out,
+		     struct err *err)
+{
+	struct contacts_ask *ask = calloc(1, sizeof(*ask));
+	struct wanted w = {0};
+	int r = ask ? choose(k, also, avoid, n_avoid, &w, err) : err_nomem(err);
+
+	if (!r) {
+		ask->ids = calloc(w.n + 1, sizeof(*ask->ids));
+		ask->found = calloc(w.n + 1, sizeof(*ask->found));
+		if (!ask->ids || !ask->found)
+			r = err_nomem(err);
+	}
+	for (size_t i = 0; !r && i < w.n; i++)
+		ask->ids[ask->n++] = w.v[i]->id;
+	free(w.v);
+	if (r < 0) {
+		contacts_ask_free(ask);
+		return r;
+	}
+	ask->at = ask->n;
+	*out = ask;
+	return 0;
+}
+
+void contacts_ask_run(void *ctx)
+{
+	struct contacts_ask *ask = ctx;
+	struct sock_table socks = {0};
+
+	if (!ask->n)
+		return;
+	ask->socks = sock_table_read(&socks, NULL);
+	if (ask->socks < 0)
+		return;
+	for (size_t i = 0; !ask->result && i < ask->n; i++) {
+		ask->at = i;
+		ask->result = reach_read(&socks, &ask->ids[i], 1, &ask->found[i], NULL);
+	}
+	ask->at = ask->n;
+	sock_table_clear(&socks);
+}
+
+struct identity contacts_ask_at(const struct contacts_ask *ask)
+{
+	size_t at = ask->at;
+
+	return at < ask->n ? ask->ids[at] : (struct identity){0};
 }
 
 static int fill(struct process *p, const struct reach *r)
@@ -49,49 +118,47 @@ static int fill(struct process *p, const struct reach *r)
 	return 0;
 }
 
-static int read_all(const struct sock_table *socks, struct wanted *w, struct err *err)
+int contacts_ask_apply(const struct contacts_ask *ask, struct tracker *k, struct err *err)
 {
-	struct identity *ids = calloc(w->n, sizeof(*ids));
-	struct reach *reach = calloc(w->n, sizeof(*reach));
-	int r = ids && reach ? 0 : err_nomem(err);
+	if (ask->result == -ENOMEM || ask->socks == -ENOMEM)
+		return err_nomem(err);
+	for (size_t i = 0; i < ask->n; i++) {
+		struct process *p = table_find(k->now, ask->ids[i]);
 
-	for (size_t i = 0; !r && i < w->n; i++)
-		ids[i] = w->v[i]->id;
-	if (!r)
-		r = reach_read(socks, ids, w->n, reach, err);
-	for (size_t i = 0; !r && i < w->n; i++)
-		if (fill(w->v[i], &reach[i]) < 0)
-			r = err_nomem(err);
-	for (size_t i = 0; reach && i < w->n; i++)
-		reach_clear(&reach[i]);
-	free(reach);
-	free(ids);
-	return r;
+		if (!p)
+			continue;
+		p->reach_known = true;
+		p->reach_scan = k->scans;
+		p->reach_error = (uint8_t)-ask->socks;
+		if (!ask->socks && fill(p, &ask->found[i]) < 0)
+			return err_nomem(err);
+	}
+	return 0;
+}
+
+void contacts_ask_free(void *ctx)
+{
+	struct contacts_ask *ask = ctx;
+
+	if (!ask)
+		return;
+	for (size_t i = 0; ask->found && i < ask->n; i++)
+		reach_clear(&ask->found[i]);
+	free(ask->found);
+	free(ask->ids);
+	free(ask);
 }
 
 int contacts_read(struct tracker *k, const struct process *also, struct err *err)
 {
-	struct sock_table socks = {0};
-	struct wanted w = {0};
-	struct err asked = {0};
-	int r = choose(k, also, &w, err);
+	struct contacts_ask *ask;
+	int r = contacts_ask_new(k, also, NULL, 0, &ask, err);
 
-	if (!r && w.n) {
-		int e = sock_table_read(&socks, &asked);
-
-		for (size_t i = 0; i < w.n; i++) {
-			w.v[i]->reach_known = true;
-			w.v[i]->reach_scan = k->scans;
-			w.v[i]->reach_error = (uint8_t)(e < 0 ? -e : 0);
-		}
-		if (e == -ENOMEM)
-			r = err_nomem(err);
-		else if (!e)
-			r = read_all(&socks, &w, err);
-		if (!e)
-			sock_table_clear(&socks);
-	}
-	free(w.v);
+	if (r < 0)
+		return r;
+	contacts_ask_run(ask);
+	r = contacts_ask_apply(ask, k, err);
+	contacts_ask_free(ask);
 	return r;
 }
 

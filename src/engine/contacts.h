@@ -20,6 +20,28 @@
  */
 int contacts_read(struct tracker *k, const struct process *also, struct err *err);
 
+/*
+ * The same in three parts, so that the reading can be an errand (engine/errand.h) while the table
+ * lives on.  An ask is of the identities alone.
+ */
+struct contacts_ask; /* opaque */
+
+/* Whom to ask; those in avoid (borrowed) are left out, as their files hang.  0 or -ENOMEM. */
+int contacts_ask_new(const struct tracker *k, const struct process *also,
+		     const struct identity *avoid, size_t n_avoid, struct contacts_ask **out,
+		     struct err *err);
+
+/* Reads; may hang.  Fits struct errand_job. */
+void contacts_ask_run(void *ask);
+
+/* Of whom it reads just now; pid 0: of nobody.  Safe while another thread runs it. */
+struct identity contacts_ask_at(const struct contacts_ask *ask);
+
+/* Fills in what was found, of those that still live.  -ENOMEM, also where reading ran out of it. */
+int contacts_ask_apply(const struct contacts_ask *ask, struct tracker *k, struct err *err);
+
+void contacts_ask_free(void *ask); /* NULL is fine */
+
 #define CONTACT_TEXT_MAX 56 /* "[" IPv6 "]:65535" and a NUL */
 
 /* One established TCP connection, by who holds it. */

@@ -5,6 +5,7 @@ libengine_a_SOURCES = \
 	%D%/act_contacts.c %D%/act_freeze.c %D%/act_outcome.c %D%/act_state.h \
 	%D%/act_record.c %D%/act_record.h \
 	%D%/contacts.c %D%/contacts.h \
+	%D%/errand.c %D%/errand.h \
 	%D%/explain.c %D%/explain.h \
 	%D%/look.c %D%/look.h \
 	%D%/plan.c %D%/plan.h \

@@ -1,7 +1,11 @@
-UNIT_ENGINE = test_plan
+UNIT_ENGINE = test_errand test_plan
 check_PROGRAMS += $(UNIT_ENGINE)
 TESTS += $(UNIT_ENGINE)
 
 test_plan_SOURCES = %D%/test_plan.c
 test_plan_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_plan_LDADD = libhosts.a libengine.a libmodel.a libbase.a $(UNIT_LIBADD)
+
+test_errand_SOURCES = %D%/test_errand.c
+test_errand_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_errand_LDADD = libengine.a libmodel.a libbase.a $(UNIT_LIBADD)

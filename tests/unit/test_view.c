@@ -434,6 +434,55 @@ static void pages_open_and_close(void **state)
 	world_end(&w);
 }
 
+static void what_is_read_of_one_process_is_awaited_and_given_up(void **state)
+{
+	struct detail *d = detail_new();
+	struct world w;
+
+	(void)state;
+	assert_non_null(d);
+	d->have = DETAIL_WCHAN | DETAIL_STATUS;
+	tables_set(&d->wchan, "hrtimer_nanosleep");
+	started(&w, world_incident(), 50, 100);
+	world_keys(&w, "/ <4131> Enter w");
+	world_shows(&w, "reading…");
+	view_detail(&w.view, READING_DONE, d);
+	world_hides(&w, "reading…");
+	world_shows(&w, "hrtimer_nanosleep");
+	world_keys(&w, "Esc / <4171> Enter w");
+	world_shows(&w, "TCP ⇄ 198.51.100.9:443");
+	world_shows(&w, "reading…");
+	view_detail(&w.view, READING_LATE, NULL);
+	world_hides(&w, "reading…");
+	world_shows(&w, "not answered in 2 s");
+	world_keys(&w, "Esc Down w"); /* the keys go on */
+	world_shows(&w, "reading…");
+	world_end(&w);
+	detail_unref(d);
+}
+
+/* Who is connected comes after the first scan; the order waits for it only if nobody waits. */
+static void the_first_order_is_by_who_is_connected(void **state)
+{
+	struct table *t = world_incident();
+	struct world w;
+
+	(void)state;
+	bytes_free(&table_pid(t, 4171)->remote);
+	table_pid(t, 4171)->connections = 0;
+	started(&w, t, 30, 100);
+	tables_set(&table_pid(w.tracker.now, 4171)->remote, "198.51.100.9:443");
+	table_pid(w.tracker.now, 4171)->connections = 1;
+	view_contacts(&w.view);
+	world_shows(&w, "1 CONNECTED OUT");
+	world_shows(&w, "⇄ 198.51.100.9:443");
+	assert_int_equal(w.view.cursor, 0);
+	world_keys(&w, "/ <4131> Enter");
+	view_contacts(&w.view);
+	assert_int_equal(view_process(&w.view)->id.pid, 4131);
+	world_end(&w);
+}
+
 static void tags_are_kept_by_identity(void **state)
 {
 	struct world w;
@@ -506,6 +555,8 @@ int main(void)
 		cmocka_unit_test(ascii_is_ascii),
 		cmocka_unit_test(keys_of_what_is_to_come_say_so),
 		cmocka_unit_test(pages_open_and_close),
+		cmocka_unit_test(what_is_read_of_one_process_is_awaited_and_given_up),
+		cmocka_unit_test(the_first_order_is_by_who_is_connected),
 		cmocka_unit_test(tags_are_kept_by_identity),
 		cmocka_unit_test(keys_before_the_first_scan_do_no_harm),
 		cmocka_unit_test(a_failed_scan_says_that_the_screen_is_old),
