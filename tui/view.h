@@ -219,5 +219,7 @@ int view_head_rows(const struct view *v);
 void view_draw_list(struct view *v, const struct area *area);
 void view_draw_pane(const struct view *v, const struct area *area);
 void view_draw_keys(const struct view *v, const struct area *area);
+/* The key that stands in that column of the last line; 0: none. */
+uint32_t view_key_at(const struct view *v, int x);
 
 #endif

@@ -329,31 +329,70 @@ static bool key_shown(const struct view *v, size_t i, size_t dropped)
 	return true;
 }
 
-static int keys_width(const struct view *v, size_t dropped)
-{
-	int w = 1;
+/* One key of the last line, where it stands. */
+struct placed_key {
+	int x, end; /* end: the first cell behind it */
+	const char *key, *word;
+	uint32_t code; /* 0: no click runs it */
+};
 
-	for (size_t i = 0; i < N_KEYS; i++)
-		if (key_shown(v, i, dropped))
-			w += (int)(strlen(keys[i].key) + strlen(keys[i].word)) + 3;
-	return w;
+#define PLACED_MAX 16
+
+static size_t place(struct placed_key *out, size_t n, const char *key, const char *word,
+		    uint32_t code)
+{
+	int x = n ? out[n - 1].end + 2 : 1;
+
+	out[n] = (struct placed_key){.x = x,
+				     .end = x + text_cells(key) + 1 + text_cells(word),
+				     .key = key,
+				     .word = word,
+				     .code = code};
+	return n + 1;
 }
 
-static void draw_list_keys(const struct view *v, const struct area *a)
+static size_t place_list_keys(const struct view *v, int cols, struct placed_key *out)
 {
-	size_t most = sizeof(dispensable) / sizeof(dispensable[0]), dropped = 0;
-	int x = 1;
+	size_t most = sizeof(dispensable) / sizeof(dispensable[0]), n;
 
-	while (dropped < most && keys_width(v, dropped) > a->cols)
-		dropped++;
-	for (size_t i = 0; i < N_KEYS; i++) {
-		if (!key_shown(v, i, dropped))
-			continue;
-		x = draw_text(a, 0, x, STYLE_KEY, keys[i].key);
-		x = draw_text(a, 0, x + 1, STYLE_DIM, keys[i].word) + 2;
+	for (size_t dropped = 0;; dropped++) {
+		n = 0;
+		for (size_t i = 0; i < N_KEYS; i++)
+			if (key_shown(v, i, dropped))
+				n = place(out, n, keys[i].key, keys[i].word,
+					  (unsigned char)keys[i].key[0]);
+		if (dropped == most || (n && out[n - 1].end < cols))
+			return n;
 	}
-	if (v->o.readonly)
-		draw_right(a, 0, a->cols - 1, STYLE_WARNING, "read only");
+}
+
+static size_t place_page_keys(const struct view *v, struct placed_key *out)
+{
+	size_t n = place(out, 0, "Esc", "back", INPUT_ESC);
+
+	n = place(out, n, "Up Down", "scroll", 0);
+	if (v->screen == SCREEN_DIFF)
+		n = place(out, n, "o", v->elsewhere ? "the run alone" : "elsewhere too", 'o');
+	return n;
+}
+
+static size_t place_keys(const struct view *v, int cols, struct placed_key out[PLACED_MAX])
+{
+	_Static_assert(N_KEYS <= PLACED_MAX, "all keys find a place");
+	if (v->prompt || v->message[0])
+		return 0;
+	return v->screen == SCREEN_LIST ? place_list_keys(v, cols, out) : place_page_keys(v, out);
+}
+
+uint32_t view_key_at(const struct view *v, int x)
+{
+	struct placed_key placed[PLACED_MAX];
+	size_t n = place_keys(v, v->screen_cols, placed);
+
+	for (size_t i = 0; i < n; i++)
+		if (x >= placed[i].x && x < placed[i].end)
+			return placed[i].code;
+	return 0;
 }
 
 void view_draw_keys(const struct view *v, const struct area *a)
@@ -363,29 +402,22 @@ void view_draw_keys(const struct view *v, const struct area *a)
 		[PROMPT_FIND] = "find: ",
 		[PROMPT_FILTER] = "show only: ",
 	};
+	struct placed_key placed[PLACED_MAX];
+	size_t n = place_keys(v, a->cols, placed);
 	int x;
 
 	if (v->prompt) {
 		x = draw_text(a, 0, 1, STYLE_KEY, prompts[v->prompt]);
 		lineedit_draw(&v->edit, a, 0, x, a->cols - x - 1);
-		return;
-	}
-	if (v->message[0]) {
+	} else if (v->message[0]) {
 		draw_cut(a, 0, 1, a->cols - 2, v->message_style, v->message);
-		return;
 	}
-	if (v->screen == SCREEN_LIST) {
-		draw_list_keys(v, a);
-		return;
+	for (size_t i = 0; i < n; i++) {
+		x = draw_text(a, 0, placed[i].x, STYLE_KEY, placed[i].key);
+		draw_text(a, 0, x + 1, STYLE_DIM, placed[i].word);
 	}
-	x = draw_text(a, 0, 1, STYLE_KEY, "Esc");
-	x = draw_text(a, 0, x + 1, STYLE_DIM, "back");
-	x = draw_text(a, 0, x + 2, STYLE_KEY, "Up Down");
-	x = draw_text(a, 0, x + 1, STYLE_DIM, "scroll");
-	if (v->screen != SCREEN_DIFF)
-		return;
-	x = draw_text(a, 0, x + 2, STYLE_KEY, "o");
-	draw_text(a, 0, x + 1, STYLE_DIM, v->elsewhere ? "the run alone" : "elsewhere too");
+	if (n && v->screen == SCREEN_LIST && v->o.readonly)
+		draw_right(a, 0, a->cols - 1, STYLE_WARNING, "read only");
 }
 
 static void draw_hint(const struct view *v, const struct area *a, int y)

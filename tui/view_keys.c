@@ -297,7 +297,7 @@ static enum request key(struct view *v, uint32_t k)
 	return v->screen == SCREEN_LIST ? list_key(v, e) : page_key(v, e);
 }
 
-static void click(struct view *v, const struct input *in)
+static void click_row(struct view *v, const struct input *in)
 {
 	unsigned line = v->top + (unsigned)(in->y - v->list_y);
 
@@ -318,6 +318,18 @@ static void click(struct view *v, const struct input *in)
 			view_move_to(v, i);
 		return;
 	}
+}
+
+/* A row is selected; one of the keys on the last line is pressed. */
+static enum request click(struct view *v, const struct input *in)
+{
+	uint32_t code = in->y == v->screen_rows - 1 ? view_key_at(v, in->x) : 0;
+
+	v->message[0] = '\0';
+	if (code)
+		return key(v, code);
+	click_row(v, in);
+	return REQUEST_NONE;
 }
 
 static enum request dialog_key(struct view *v, const struct input *in)
@@ -397,8 +409,8 @@ enum request view_update(struct view *v, const struct input *in)
 		return REQUEST_NONE;
 	}
 	if (in->kind == INPUT_CLICK)
-		click(v, in);
-	else if (in->kind == INPUT_WHEEL)
+		return click(v, in);
+	if (in->kind == INPUT_WHEEL)
 		wheel(v, in);
 	return in->kind == INPUT_KEY ? key(v, in->key) : REQUEST_NONE;
 }

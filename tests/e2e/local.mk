@@ -3,6 +3,6 @@ TESTS += %D%/cases.py %D%/cases_user.sh %D%/cli.py %D%/pages.py %D%/schemas.py %
 EXTRA_DIST += %D%/e2e.py
 
 # Real terminals, by tmux; pictures.
-dist_check_SCRIPTS += %D%/render.sh %D%/tui_acts.sh %D%/tui_driver.sh
-TESTS += %D%/render.sh %D%/tui_acts.sh %D%/tui_driver.sh
+dist_check_SCRIPTS += %D%/render.sh %D%/tui_acts.sh %D%/tui_driver.sh %D%/tui_screens.sh
+TESTS += %D%/render.sh %D%/tui_acts.sh %D%/tui_driver.sh %D%/tui_screens.sh
 EXTRA_DIST += %D%/job.pl %D%/tui_lib.sh

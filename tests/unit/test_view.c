@@ -483,6 +483,36 @@ static void the_first_order_is_by_who_is_connected(void **state)
 	world_end(&w);
 }
 
+static void a_click_on_the_key_line_presses_the_key(void **state)
+{
+	struct world w;
+	char line[256], script[64];
+
+	(void)state;
+	started(&w, world_incident(), 30, 100);
+	world_line(&w, "q quit", line, sizeof(line));
+	snprintf(script, sizeof(script), "Click:29,%d", (int)(strstr(line, "? keys") - line));
+	world_keys(&w, script);
+	world_shows(&w, "Help: keys, flags, coverage");
+	world_keys(&w, "Click:29,2"); /* Esc back */
+	world_shows(&w, "4 SUSPECTS");
+	world_keys(&w, "Click:29,0 Click:29,99");
+	world_shows(&w, "4 SUSPECTS");
+	snprintf(script, sizeof(script), "/ <4131> Enter Click:29,%d",
+		 (int)(strstr(line, "K kill") - line) + 5);
+	world_keys(&w, script);
+	world_shows(&w, "KILL to group 4102");
+	snprintf(script, sizeof(script), "Click:29,%d", (int)(strstr(line, "q quit") - line));
+	world_keys(&w, script); /* no answer to a dialog */
+	world_shows(&w, "KILL to group 4102");
+	world_keys(&w, "Esc Down Resize:10x40");
+	world_line(&w, "? keys", line, sizeof(line)); /* fewer of them, elsewhere */
+	snprintf(script, sizeof(script), "Click:9,%d", (int)(strstr(line, "? keys") - line));
+	world_keys(&w, script);
+	assert_int_equal(w.view.screen, SCREEN_HELP);
+	world_end(&w);
+}
+
 static void tags_are_kept_by_identity(void **state)
 {
 	struct world w;
@@ -555,6 +585,7 @@ int main(void)
 		cmocka_unit_test(ascii_is_ascii),
 		cmocka_unit_test(keys_of_what_is_to_come_say_so),
 		cmocka_unit_test(pages_open_and_close),
+		cmocka_unit_test(a_click_on_the_key_line_presses_the_key),
 		cmocka_unit_test(what_is_read_of_one_process_is_awaited_and_given_up),
 		cmocka_unit_test(the_first_order_is_by_who_is_connected),
 		cmocka_unit_test(tags_are_kept_by_identity),
