@@ -88,6 +88,18 @@ int json_get_str(const json_t *o, const char *key, const char **out, struct err 
 	return 0;
 }
 
+int json_get_text(const json_t *o, const char *key, char *out, size_t size, struct err *err)
+{
+	const char *text = NULL;
+	int r = json_get_str(o, key, &text, err);
+
+	if (!r && text && strlen(text) >= size)
+		r = err_set(err, EINVAL, "%s: longer than %zu bytes", key, size - 1);
+	if (!r && text)
+		memcpy(out, text, strlen(text) + 1);
+	return r;
+}
+
 int json_get_bytes(const json_t *o, const char *key, struct bytes *out, struct err *err)
 {
 	const json_t *v = member(o, key, NULL);

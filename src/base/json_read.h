@@ -62,6 +62,8 @@ int json_get_uint(const json_t *o, const char *key, uint64_t *out, bool *known, 
 int json_get_bool(const json_t *o, const char *key, bool *out, bool *known, struct err *err);
 /* *out borrowed from o; -EINVAL also for a text with a NUL in it. */
 int json_get_str(const json_t *o, const char *key, const char **out, struct err *err);
+/* A text into an array of size bytes; left as it is for null.  -EINVAL: too long. */
+int json_get_text(const json_t *o, const char *key, char *out, size_t size, struct err *err);
 /* Text and its *_b64 sibling: the exact bytes, which replace what out held.
  * For null out stays as it is: unknown, if it was. */
 int json_get_bytes(const json_t *o, const char *key, struct bytes *out, struct err *err);

@@ -301,6 +301,29 @@ void jw_strf(struct jw *j, const char *key, const char *fmt, ...)
 	jw_strn(j, key, buf, j->error ? 0 : (size_t)n);
 }
 
+void jw_raw(struct jw *j, const char *key, const char *json, size_t len)
+{
+	size_t start = 0, i = 0; /* json[start..i) goes out as it is */
+
+	begin(j, key, "");
+	while (i < len) {
+		uint32_t cp;
+		int n = text_decode(json + i, len - i, &cp);
+
+		/* what is below 0x20 can only be white space between two tokens */
+		if (n && (cp < 0x20 || text_width_cp(cp) >= 0)) {
+			i += (size_t)n;
+			continue;
+		}
+		put(j, json + start, i - start);
+		if (n)
+			put_escaped(j, cp);
+		i += n ? (size_t)n : 1;
+		start = i;
+	}
+	put(j, json + start, len - start);
+}
+
 static void put_base64(struct jw *j, const char *s, size_t len)
 {
 	static const char digit[] =

@@ -61,6 +61,11 @@ void jw_strf(struct jw *j, const char *key, const char *fmt, ...)
 /* key, and key_b64 where the bytes are not valid UTF-8; unknown: null.
  * Only inside an object. */
 void jw_bytes(struct jw *j, const char *key, const struct bytes *b);
+/*
+ * A whole value that is strict JSON already (by contract): its bytes as they are, but
+ * that characters unfit for a terminal become \uXXXX, which means the same.
+ */
+void jw_raw(struct jw *j, const char *key, const char *json, size_t len);
 /* The bytes of s in base64 as one string value. */
 void jw_base64(struct jw *j, const char *key, const char *s, size_t len);
 

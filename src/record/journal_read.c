@@ -19,7 +19,7 @@ struct reader {
 	int fd;
 	const struct journal_reading *what;
 	struct journal_verdict *v;
-	bool *found; /* of what->heads, those that were come across */
+	bool *found;    /* of what->heads, those that were come across */
 	VEC(char) line; /* without its newline */
 	bool ended;     /* with a newline */
 	uint64_t n;     /* lines so far */
@@ -168,7 +168,8 @@ static bool closes_torn(struct reader *r, const json_t *e)
 	crypto_hash_sha256_final(&r->torn_hash, digest);
 	sodium_bin2hex(hex, sizeof(hex), digest, sizeof(digest));
 	return !r->torn_changed && json_get_str(e, "event", &event, NULL) == 0 && event &&
-	       strcmp(event, "torn_tail") == 0 && json_get_uint(e, "bytes", &bytes, NULL, NULL) == 0 &&
+	       strcmp(event, "torn_tail") == 0 &&
+	       json_get_uint(e, "bytes", &bytes, NULL, NULL) == 0 &&
 	       json_get_str(e, "sha256", &sha, NULL) == 0 && sha && bytes == r->torn_bytes &&
 	       strcmp(sha, hex) == 0;
 }
@@ -283,6 +284,15 @@ static void check_length(struct reader *r)
 	}
 }
 
+static int hand_over(const struct reader *r, const json_t *e, struct err *err)
+{
+	int ret = 0;
+
+	if (r->what->line)
+		ret = r->what->line(r->what->ctx, r->line.v, r->line.n, err);
+	return !ret && r->what->fn ? r->what->fn(r->what->ctx, e, err) : ret;
+}
+
 /* A line whose seal holds. */
 static int take_event(struct reader *r, const struct chain_seal *seal, json_t *e, struct err *err)
 {
@@ -314,7 +324,7 @@ static int take_event(struct reader *r, const struct chain_seal *seal, json_t *e
 	check_heads(r, seq, seal->hash);
 	if (v->fault != JOURNAL_HOLDS)
 		return 0;
-	return r->what->fn ? r->what->fn(r->what->ctx, e, err) : 0;
+	return hand_over(r, e, err);
 }
 
 static int take_line(struct reader *r, struct err *err)

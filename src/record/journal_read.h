@@ -41,6 +41,9 @@ struct journal_verdict {
  */
 typedef int journal_event_fn(void *ctx, const json_t *event, struct err *err);
 
+/* The same event as the line that holds it, without its newline; comes before it. */
+typedef int journal_line_fn(void *ctx, const char *line, size_t len, struct err *err);
+
 /* A head that is known from elsewhere: a ledger, a syslog, a paper. */
 struct journal_head {
 	uint64_t seq; /* 0: not known */
@@ -49,9 +52,10 @@ struct journal_head {
 };
 
 struct journal_reading {
-	const char *name;     /* of the file, for the text of an error */
-	const char *schema;   /* JOURNAL_SCHEMA or LEDGER_SCHEMA */
-	journal_event_fn *fn; /* may be NULL */
+	const char *name;      /* of the file, for the text of an error */
+	const char *schema;    /* JOURNAL_SCHEMA or LEDGER_SCHEMA */
+	journal_event_fn *fn;  /* may be NULL */
+	journal_line_fn *line; /* may be NULL */
 	void *ctx;
 	const struct journal_head *heads; /* that must be in it */
 	size_t n_heads;

@@ -15,6 +15,7 @@ librecord_a_SOURCES = \
 	%D%/markdown.c %D%/markdown.h \
 	%D%/operator.c %D%/operator.h \
 	%D%/outfile.c %D%/outfile.h \
+	%D%/phrase.c %D%/phrase.h \
 	%D%/process_json.c %D%/process_json.h \
 	%D%/report.c %D%/report.h \
 	%D%/report_process.c %D%/report_process.h \

@@ -54,3 +54,18 @@ void operator_json(struct jw *j, const char *key, const struct operator* o)
 	jw_str(j, "tty", *o->tty ? o->tty : NULL);
 	jw_object_end(j);
 }
+
+int operator_read(const json_t *o, struct operator* out, struct err *err)
+{
+	int64_t uid = 0;
+	int r;
+
+	*out = (struct operator){.login_uid = -2};
+	r = json_get_int(o, "uid", 0, UINT32_MAX, &uid, NULL, err);
+	out->uid = (uid_t)uid;
+	if (!r)
+		r = json_get_int(o, "login_uid", -1, UINT32_MAX, &out->login_uid, NULL, err);
+	if (!r)
+		r = json_get_text(o, "sudo_user", out->sudo_user, sizeof(out->sudo_user), err);
+	return r ? r : json_get_text(o, "tty", out->tty, sizeof(out->tty), err);
+}

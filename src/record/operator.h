@@ -8,6 +8,7 @@
 #ifndef STRAY_RECORD_OPERATOR_H
 #define STRAY_RECORD_OPERATOR_H
 
+#include "base/json_read.h"
 #include "base/json_write.h"
 
 #include <stdint.h>
@@ -27,5 +28,8 @@ struct operator operator_current(void);
 /* {"uid","login_uid","sudo_user","tty"}: null where none or not known; an unset
  * login uid is -1. */
 void operator_json(struct jw *j, const char *key, const struct operator* o);
+
+/* The same read back; what o lacks is not known.  -EINVAL. */
+int operator_read(const json_t *o, struct operator* out, struct err *err);
 
 #endif

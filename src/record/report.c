@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "record/markdown.h"
+#include "record/phrase.h"
 #include "record/report_process.h"
 
 #include "config.h"
@@ -11,32 +12,6 @@
 #include <string.h>
 
 #define VALUE_MAX 500 /* bytes of a value that changed; whole in diff.json */
-
-static void write_time(FILE *out, uint64_t wall_ns)
-{
-	char text[CLOCK_RFC3339_MAX];
-
-	clock_rfc3339(wall_ns, text);
-	fputs(wall_ns ? text : "not known", out);
-}
-
-static int write_text(FILE *out, const char *text)
-{
-	return markdown_text(out, text, strlen(text), 0);
-}
-
-/* "label: text" as an item of a list; nothing for NULL. */
-static int write_item(FILE *out, const char *label, const char *text)
-{
-	int r;
-
-	if (!text || !*text)
-		return 0;
-	fprintf(out, "- %s: ", label);
-	r = write_text(out, text);
-	fputs("\n", out);
-	return r;
-}
 
 static size_t count(const struct report *r, enum report_result result)
 {
@@ -64,18 +39,11 @@ static void write_outcome(FILE *out, const struct report *r)
 
 static int write_operator(FILE *out, const struct operator* o)
 {
-	int r = 0;
+	int r;
 
-	fprintf(out, "- Operator: uid %" PRIu32, (uint32_t)o->uid);
-	if (o->login_uid >= 0)
-		fprintf(out, ", login uid %" PRId64, o->login_uid);
-	else
-		fprintf(out, ", login uid %s", o->login_uid == -1 ? "unset" : "not known");
-	if (*o->sudo_user) {
-		fputs(", sudo from ", out);
-		r = write_text(out, o->sudo_user);
-	}
-	fprintf(out, ", terminal %s\n", *o->tty ? o->tty : "none");
+	fputs("- Operator: ", out);
+	r = phrase_operator(out, o);
+	fputs("\n", out);
 	return r;
 }
 
@@ -87,22 +55,22 @@ static void write_plan(FILE *out, const struct intent *i)
 	for (size_t k = 0; k < i->n_signals; k++) {
 		if (k) {
 			fputs(", after ", out);
-			report_seconds(out, i->grace_ns);
+			phrase_seconds(out, i->grace_ns);
 			fputs(" ", out);
 		}
-		report_signal_name(out, i->signals[k]);
+		phrase_signal(out, i->signals[k]);
 	}
 	fprintf(out, "%s to %zu\n", i->n_signals ? "" : i->kind, i->n_aimed);
 }
 
 static int write_host(FILE *out, const struct host *h)
 {
-	int r = write_item(out, "Host", h->hostname);
+	int r = phrase_item(out, "Host", h->hostname);
 
 	if (!r)
-		r = write_item(out, "Kernel", h->kernel);
+		r = phrase_item(out, "Kernel", h->kernel);
 	if (!r)
-		r = write_item(out, "Boot", h->boot_id);
+		r = phrase_item(out, "Boot", h->boot_id);
 	if (h->pid_ns)
 		fprintf(out, "- PID namespace: %" PRIu64 "%s\n", h->pid_ns,
 			h->pid_ns_initial ? ", the initial one" : "");
@@ -115,19 +83,19 @@ static int write_head(FILE *out, const struct report *r)
 	int ret;
 
 	fputs("# ", out);
-	ret = write_text(out, i->title);
+	ret = phrase_text(out, i->title);
 	fputs("\n\n", out);
 	write_outcome(out, r);
 	fputs("\n", out);
 	if (!ret)
-		ret = write_item(out, "NOT RECORDED", r->missing);
+		ret = phrase_item(out, "NOT RECORDED", r->missing);
 	if (!ret)
-		ret = write_item(out, "Target as it was named", i->target);
+		ret = phrase_item(out, "Target as it was named", i->target);
 	write_plan(out, i);
 	fputs("- Decided: ", out);
-	write_time(out, i->wall_ns);
+	phrase_time(out, i->wall_ns);
 	fputs("\n- Looked at last: ", out);
-	write_time(out, r->ended_wall_ns);
+	phrase_time(out, r->ended_wall_ns);
 	fputs("\n", out);
 	if (!ret)
 		ret = write_operator(out, &i->operator);
@@ -152,11 +120,11 @@ static int write_signals(FILE *out, const struct report *r)
 		const struct report_signal *s = &r->signals[i];
 
 		fputs("- ", out);
-		write_time(out, s->wall_ns);
+		phrase_time(out, s->wall_ns);
 		fputs(" ", out);
-		report_signal_name(out, s->signal);
+		phrase_signal(out, s->signal);
 		fputs(" to ", out);
-		ret = write_text(out, s->to);
+		ret = phrase_text(out, s->to);
 		if (s->error)
 			fprintf(out, ": failed, %s\n", strerror(s->error));
 		else
@@ -298,7 +266,7 @@ static void write_sources(FILE *out, const struct coverage *c)
 	else
 		fputs("; no events: what lived only between two looks was not seen\n", out);
 	fputs("- What ended before ", out);
-	write_time(out, c->first_scan_wall_ns);
+	phrase_time(out, c->first_scan_wall_ns);
 	fputs(" is not known\n", out);
 }
 

@@ -4,6 +4,7 @@
 #include "model/origin.h"
 #include "model/suspect.h"
 #include "record/markdown.h"
+#include "record/phrase.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,58 +13,19 @@
 #define COMMAND_MAX 2000 /* bytes; whole in before.json */
 #define PATH_SHOWN_MAX 1000
 
-void report_seconds(FILE *out, uint64_t ns)
-{
-	fprintf(out, "%" PRIu64 ".%02u s", (uint64_t)(ns / CLOCK_NS_PER_S),
-		(unsigned)(ns % CLOCK_NS_PER_S * 100 / CLOCK_NS_PER_S));
-}
-
-void report_signal_name(FILE *out, int signal)
-{
-	const char *name = sigabbrev_np(signal);
-
-	if (name)
-		fputs(name, out);
-	else
-		fprintf(out, "signal %d", signal);
-}
-
-/* The reasons of doc/FORMATS.md for being alive, as a sentence goes on. */
-static const char *why_alive(const char *name)
-{
-	static const struct {
-		const char *name, *words;
-	} reasons[] = {
-		{"ignores_term", "it ignores TERM"},
-		{"stopped", "it is stopped: the signal waits"},
-		{"traced", "it is traced: the signal waits"},
-		{"uninterruptible", "it waits in the kernel (D) and takes no signal"},
-		{"frozen", "its cgroup is frozen: the signal waits"},
-		{"not_permitted", "signalling it was not permitted"},
-		{"pidns_init",
-		 "it is the init of a PID namespace, which ignores what it does not handle"},
-		{"respawned", "it was started again"},
-	};
-
-	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
-		if (strcmp(name, reasons[i].name) == 0)
-			return reasons[i].words;
-	return name;
-}
-
 static void write_gone(FILE *out, const struct report_item *item)
 {
 	fputs("gone: ", out);
 	if (item->died_of) {
 		fputs("died of ", out);
-		report_signal_name(out, item->died_of);
+		phrase_signal(out, item->died_of);
 	} else {
 		fputs("what ended it is not known", out);
 	}
 	if (!item->last_signal)
 		return;
 	fputs(", ", out);
-	report_seconds(out, item->after_ns);
+	phrase_seconds(out, item->after_ns);
 	fputs(" after the first signal to it", out);
 }
 
@@ -73,7 +35,7 @@ static int write_why(FILE *out, const struct report_item *item)
 
 	if (!item->why)
 		return 0;
-	words = item->result == REPORT_NOT_AIMED ? item->why : why_alive(item->why);
+	words = item->result == REPORT_NOT_AIMED ? item->why : phrase_why_alive(item->why);
 	fputs(": ", out);
 	return markdown_text(out, words, strlen(words), 0);
 }

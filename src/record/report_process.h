@@ -10,10 +10,4 @@
 /* 0 or -ENOMEM. */
 int report_process(FILE *out, const struct report *r, const struct report_item *item);
 
-/* "1.25 s" */
-void report_seconds(FILE *out, uint64_t ns);
-
-/* "TERM"; "signal 40" for one without a name. */
-void report_signal_name(FILE *out, int signal);
-
 #endif

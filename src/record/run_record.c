@@ -183,25 +183,12 @@ static int get_time(const json_t *o, const char *key, uint64_t *out, struct err 
 	return r;
 }
 
-/* A text into an array of that size; left as it is where it is null. */
-static int get_text(const json_t *o, const char *key, char *out, size_t size, struct err *err)
-{
-	const char *text = NULL;
-	int r = json_get_str(o, key, &text, err);
-
-	if (!r && text && strlen(text) >= size)
-		r = err_set(err, EINVAL, "%s: longer than %zu bytes", key, size - 1);
-	if (!r && text)
-		memcpy(out, text, strlen(text) + 1);
-	return r;
-}
-
 /* The target is what members are found by, but for a value of the environment, which is
  * not kept: then those who were found are told by identity. */
 static int read_target(const json_t *o, struct run_record *r, struct err *err)
 {
 	struct selector *chosen = &r->run.chosen;
-	int rc = get_text(o, "target", r->target, sizeof(r->target), err);
+	int rc = json_get_text(o, "target", r->target, sizeof(r->target), err);
 
 	if (!rc && r->target[0])
 		rc = selector_parse(r->target, chosen, err);
@@ -215,9 +202,8 @@ static bool has_word(const json_t *array, const char *word)
 	size_t i;
 	json_t *v;
 
-	json_array_foreach(array, i, v)
-		if (json_is_string(v) && strcmp(json_string_value(v), word) == 0)
-			return true;
+	json_array_foreach(array, i, v) if (json_is_string(v) &&
+					    strcmp(json_string_value(v), word) == 0) return true;
 	return false;
 }
 
@@ -266,36 +252,22 @@ static int add_requester(struct run_record *r, const json_t *v, struct err *err)
 static int read_requesters(const json_t *o, struct run_record *r, struct err *err)
 {
 	const json_t *by = json_object_get(o, "requested_by"), *first, *v;
-	const json_t *op = json_object_get(by, "operator");
-	int64_t uid = 0;
 	size_t i;
 	int rc = json_get_bytes(by, "exe", &r->requester_exe, err);
 
 	if (!rc)
-		rc = get_text(by, "exe_sha256", r->requester_sha256, CHAIN_HEX, err);
+		rc = json_get_text(by, "exe_sha256", r->requester_sha256, CHAIN_HEX, err);
 	first = json_object_get(by, "process");
 	if (!rc && json_is_object(first))
 		rc = add_requester(r, first, err);
-	json_array_foreach(json_object_get(by, "ancestors"), i, v)
-		if (!rc)
-			rc = add_requester(r, v, err);
-	r->operator.login_uid = -2;
-	if (!rc)
-		rc = json_get_int(op, "uid", 0, UINT32_MAX, &uid, NULL, err);
-	r->operator.uid = (uid_t)uid;
-	if (!rc)
-		rc = json_get_int(op, "login_uid", -1, UINT32_MAX, &r->operator.login_uid, NULL,
-				  err);
-	if (!rc)
-		rc = get_text(op, "sudo_user", r->operator.sudo_user,
-			      sizeof(r->operator.sudo_user), err);
-	return rc ? rc : get_text(op, "tty", r->operator.tty, sizeof(r->operator.tty), err);
+	json_array_foreach(json_object_get(by, "ancestors"), i, v) if (!rc) rc =
+		add_requester(r, v, err);
+	return rc ? rc : operator_read(json_object_get(by, "operator"), &r->operator, err);
 }
 
 static int read_names(const json_t *o, struct run_record *r, struct err *err)
 {
-	const json_t *names =
-		json_object_get(json_object_get(o, "inherited"), "environment_names");
+	const json_t *names = json_object_get(json_object_get(o, "inherited"), "environment_names");
 	size_t i, n = json_array_size(names);
 
 	r->secret_names = calloc(n + 1, sizeof(*r->secret_names));
@@ -315,12 +287,12 @@ static int read_names(const json_t *o, struct run_record *r, struct err *err)
 static int read_host(const json_t *o, struct host *h, struct err *err)
 {
 	int64_t ticks = 100;
-	int r = get_text(o, "host", h->hostname, sizeof(h->hostname), err);
+	int r = json_get_text(o, "host", h->hostname, sizeof(h->hostname), err);
 
 	if (!r)
-		r = get_text(o, "boot_id", h->boot_id, sizeof(h->boot_id), err);
+		r = json_get_text(o, "boot_id", h->boot_id, sizeof(h->boot_id), err);
 	if (!r)
-		r = get_text(o, "kernel", h->kernel, sizeof(h->kernel), err);
+		r = json_get_text(o, "kernel", h->kernel, sizeof(h->kernel), err);
 	if (!r)
 		r = json_get_uint(o, "pid_namespace", &h->pid_ns, NULL, err);
 	if (!r)
@@ -339,13 +311,13 @@ static int read_args(const json_t *o, struct bytes *out, struct err *err)
 
 	if (!json_is_array(args))
 		return 0;
-	json_array_foreach(args, i, v)
-		len += json_string_length(v) + 1;
+	json_array_foreach(args, i, v) len += json_string_length(v) + 1;
 	out->data = calloc(len + 1, 1);
 	if (!out->data)
 		return err_nomem(err);
 	at = out->data;
-	json_array_foreach(args, i, v) {
+	json_array_foreach(args, i, v)
+	{
 		memcpy(at, json_is_string(v) ? json_string_value(v) : "", json_string_length(v));
 		at += json_string_length(v) + 1;
 	}
@@ -361,7 +333,7 @@ static int read_times(const json_t *o, struct run_record *r, struct err *err)
 	if (!rc)
 		rc = json_get_str(o, "started_known", &known, err);
 	r->started_known = known && strcmp(known, known_name(KNOWN_STATED)) == 0 ? KNOWN_STATED
-										  : KNOWN_SCANNED;
+										 : KNOWN_SCANNED;
 	if (!rc)
 		rc = get_time(o, "deadline_at", &r->deadline_wall_ns, err);
 	if (!rc)
@@ -382,7 +354,7 @@ static int read_object(const json_t *o, struct run_record *r, struct err *err)
 		rc = err_set(err, EINVAL, "of schema '%.40s', and this stray reads %s",
 			     schema ? schema : "", RECORD_SCHEMA);
 	if (!rc)
-		rc = get_text(o, "run_id", r->run.id, sizeof(r->run.id), err);
+		rc = json_get_text(o, "run_id", r->run.id, sizeof(r->run.id), err);
 	if (!rc)
 		rc = json_get_str(o, "how", &how, err);
 	r->launched = how && strcmp(how, "launched") == 0;
@@ -405,8 +377,8 @@ static int read_object(const json_t *o, struct run_record *r, struct err *err)
 	if (!rc)
 		rc = read_host(o, &r->host, err);
 	if (!rc)
-		rc = get_text(o, "stray", r->version, sizeof(r->version), err);
-	return rc ? rc : get_text(o, "stray_sha256", r->stray_sha256, CHAIN_HEX, err);
+		rc = json_get_text(o, "stray", r->version, sizeof(r->version), err);
+	return rc ? rc : json_get_text(o, "stray_sha256", r->stray_sha256, CHAIN_HEX, err);
 }
 
 int run_record_read(int fd, const char *name, struct run_record *out, struct err *err)

@@ -106,9 +106,57 @@ static void events_are_chained_in_order(void **state)
 	assert_int_equal(v.torn_bytes, 0);
 	load(state, &text);
 	assert_non_null(strstr(text, "{\"schema\":\"stray.journal/1\",\"seq\":1,\"at\":\""));
-	assert_non_null(strstr(text, ",\"run\":\"run-1\",\"event\":\"note\",\"known\":\"stated\","));
+	assert_non_null(
+		strstr(text, ",\"run\":\"run-1\",\"event\":\"note\",\"known\":\"stated\","));
 	assert_non_null(strstr(text, ",\"prev\":\"" CHAIN_START "\",\"hash\":\""));
 	assert_int_equal(text[strlen(text) - 1], '\n');
+}
+
+struct lines {
+	unsigned n, events;
+	size_t bytes;
+};
+
+static int take_line(void *ctx, const char *line, size_t len, struct err *err)
+{
+	struct lines *l = ctx;
+
+	(void)err;
+	assert_int_equal(line[0], '{');
+	assert_int_equal(line[len - 1], '}');
+	assert_int_equal(l->n, l->events);
+	l->n++;
+	l->bytes += len + 1;
+	return 0;
+}
+
+static int take_event(void *ctx, const json_t *event, struct err *err)
+{
+	(void)event;
+	(void)err;
+	((struct lines *)ctx)->events++;
+	return 0;
+}
+
+static void each_line_is_handed_over_before_its_event(void **state)
+{
+	struct lines l = {0};
+	struct journal_reading what = {.name = "j",
+				       .schema = JOURNAL_SCHEMA,
+				       .fn = take_event,
+				       .line = take_line,
+				       .ctx = &l};
+	AUTO_FD dir = open_dir(state);
+	AUTO_FD fd = -1;
+	AUTO_FREE char *text = NULL;
+	struct journal_verdict v;
+	struct err err = {0};
+
+	append(state, 3);
+	assert_int_equal(journal_open_read(dir, "j", &fd, &err), 0);
+	assert_int_equal(journal_read(fd, &what, &v, &err), 0);
+	assert_int_equal(l.n, 3);
+	assert_int_equal(l.bytes, load(state, &text));
 }
 
 static void a_journal_cut_at_any_byte_holds_so_far_and_goes_on(void **state)
@@ -313,8 +361,9 @@ static void another_version_is_named_and_not_read(void **state)
 
 static void no_file_makes_it_crash(void **state)
 {
-	static const char *const files[] = {"", "\n", "\n\n\n", "{}\n", "{}", "x", "null\n", " \n",
-					    "\xff\xfe\n", "{\"prev\":\"\",\"hash\":\"\"}\n"};
+	static const char *const files[] = {
+		"",  "\n",     "\n\n\n", "{}\n",       "{}",
+		"x", "null\n", " \n",    "\xff\xfe\n", "{\"prev\":\"\",\"hash\":\"\"}\n"};
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		store(state, files[i], strlen(files[i]));
@@ -450,6 +499,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(events_are_chained_in_order),
+		T(each_line_is_handed_over_before_its_event),
 		T(a_journal_cut_at_any_byte_holds_so_far_and_goes_on),
 		T(a_tail_torn_while_it_was_closed_is_closed_again),
 		T(any_flipped_bit_is_found_and_its_line_named),

@@ -415,9 +415,29 @@ static void the_deepest_nesting_is_taken(void **state)
 	free(s.text);
 }
 
+static void a_raw_value_stays_as_it_is_but_for_what_harms_a_terminal(void **state)
+{
+	static const char raw[] =
+		"{\"a\":\"x\\\"\\u202e \xe2\x9c\x93 \xe2\x80\xae\x7f\xc2\x9b\",\n\t\"b\":1.50}";
+	struct sink s;
+
+	(void)state;
+	sink_open(&s, false);
+	jw_object(s.j, NULL);
+	jw_raw(s.j, "v", S(raw));
+	jw_raw(s.j, "w", S("[1]"));
+	jw_object_end(s.j);
+	sink_close(&s);
+	assert_string_equal(s.text,
+			    "{\"v\":{\"a\":\"x\\\"\\u202e \xe2\x9c\x93 \\u202e\\u007f\\u009b\","
+			    "\n\t\"b\":1.50},\"w\":[1]}\n");
+	free(s.text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_raw_value_stays_as_it_is_but_for_what_harms_a_terminal),
 		cmocka_unit_test(a_compact_value_is_one_line),
 		cmocka_unit_test(a_pretty_value_has_a_line_for_each_member),
 		cmocka_unit_test(numbers_above_53_bits_are_strings),
