@@ -7,6 +7,7 @@ libmodel_a_SOURCES = \
 	%D%/identity.c %D%/identity.h \
 	%D%/lineage.c %D%/lineage.h \
 	%D%/origin.c %D%/origin.h \
+	%D%/pipes.c %D%/pipes.h \
 	%D%/process.c %D%/process.h \
 	%D%/run.c %D%/run.h \
 	%D%/run_state.c %D%/run_state.h \

@@ -155,6 +155,10 @@ struct process {
 	uint16_t suspect;         /* suspect_bits that nothing explains away */
 	uint16_t explained;       /* suspect_bits that its origin explains */
 	uint16_t evidence;        /* evidence_bits of the run in view; 0: no member */
+	uint8_t ends;             /* of the pipes of the run in view: bit n, it holds the end that
+				   * is the root's descriptor n; bit 3 + n, the other end of it */
+	bool ends_known;          /* its descriptors were looked at for them (source) */
+	uint8_t ends_error;       /* errno, where they could not be read */
 	bool survived;            /* a signal of ours that should have ended it */
 	bool tty_closed;          /* its controlling terminal is gone (source) */
 	uint32_t cpu_permille;    /* of one core since the last scan */

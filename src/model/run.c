@@ -1,5 +1,7 @@
 #include "model/run.h"
 
+#include "model/pipes.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -169,7 +171,8 @@ bool *run_own(const struct table *t)
 	return own;
 }
 
-static unsigned direct_evidence(const struct run *run, const struct process *p)
+static unsigned direct_evidence(const struct run *run, const struct table *t,
+				const struct process *p)
 {
 	unsigned bits = 0;
 
@@ -179,6 +182,8 @@ static unsigned direct_evidence(const struct run *run, const struct process *p)
 		bits |= EVIDENCE_GROUP;
 	if (run->owns_sid && p->sid == run->sid)
 		bits |= EVIDENCE_SESSION;
+	if (pipes_evidence(run, t, p))
+		bits |= EVIDENCE_PIPE;
 	switch (run->chosen.kind) {
 	case SELECT_CGROUP:
 		bits |= selector_matches(&run->chosen, p) ? EVIDENCE_CGROUP : 0;
@@ -267,6 +272,7 @@ int run_judge(struct run *run, struct table *t, const struct family *f)
 	run->owns_pgid = run->owns_pgid && keeps_number(run, t, run->pgid, run->pgid_holder, false);
 	run->owns_sid = run->owns_sid && keeps_number(run, t, run->sid, run->sid_holder, true);
 	run->judged_ns = t->host.boot_ns;
+	pipes_judge(run, t);
 	for (size_t i = 0; i < t->procs.n; i++) {
 		struct process *p = &t->procs.v[i];
 
@@ -274,7 +280,7 @@ int run_judge(struct run *run, struct table *t, const struct family *f)
 		if (own[i] || process_is_kthread(p))
 			p->evidence = 0;
 		else
-			p->evidence |= (uint16_t)direct_evidence(run, p);
+			p->evidence |= (uint16_t)direct_evidence(run, t, p);
 	}
 	judge_children(t, f, own);
 	for (size_t i = 0; i < t->procs.n; i++) {

@@ -15,6 +15,14 @@
 
 enum weight { WEIGHT_NONE, WEIGHT_POSSIBLE, WEIGHT_LIKELY, WEIGHT_CERTAIN };
 
+#define RUN_ENDS 3 /* stdin, stdout, stderr */
+
+/* One end of a pipe. */
+struct pipe_end {
+	uint64_t inode; /* N of "pipe:[N]"; 0: no pipe */
+	uint8_t access; /* O_RDONLY, O_WRONLY or O_RDWR */
+};
+
 struct run {
 	char id[65];              /* its name on screens: "session 4102"; a recorded run's id */
 	struct selector chosen;   /* what the operator named; owned */
@@ -29,6 +37,14 @@ struct run {
 	uint64_t since_ticks; /* start time of its oldest process when chosen */
 	uint64_t over_ticks;  /* when it expired or ended, ticks since boot; 0: not known */
 	size_t ended;         /* members that have exited since it was chosen */
+	bool ends_asked;      /* the root's own stdin, stdout and stderr were looked at */
+	uint8_t ends_error;   /* errno, where they could not be read */
+	struct pipe_end ends[RUN_ENDS]; /* what they were then */
+	bool ends_judged;               /* what follows was decided: once, with the first facts */
+	uint8_t ends_own;               /* bits of those that nobody older than the root holds */
+	uint8_t ends_unsure;            /* bits of those of which that is not known */
+	unsigned ends_unread_old; /* older processes whose descriptors were not readable then */
+	unsigned ends_unread_new; /* later ones, where they would tell; of the last scan */
 };
 
 /*

@@ -48,6 +48,7 @@ struct table *table_clone(const struct table *t)
 		return NULL;
 	c->host = t->host;
 	c->coverage = t->coverage;
+	c->ends_of = t->ends_of;
 	memset(&c->host.logins, 0, sizeof(c->host.logins));
 	for (size_t i = 0; i < t->host.logins.n; i++)
 		if (!VEC_PUSH(&c->host.logins, t->host.logins.v[i]))

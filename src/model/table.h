@@ -61,6 +61,7 @@ struct coverage {
 struct table {
 	struct host host;
 	struct coverage coverage;
+	struct identity ends_of;   /* the root whose pipes process.ends is about; pid 0: nobody's */
 	VEC(struct process) procs; /* sorted by pid, unique */
 };
 

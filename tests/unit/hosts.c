@@ -210,6 +210,18 @@ static bool set_detail(struct detail *d, const char *word)
 	return true;
 }
 
+static uint8_t descriptors(const char *text)
+{
+	uint8_t bits = 0;
+
+	for (; *text; text++)
+		if (*text != ',') {
+			assert_in_range(*text, '0', '2');
+			bits |= (uint8_t)(1u << (*text - '0'));
+		}
+	return bits;
+}
+
 static bool set_stat(struct process *p, const char *word)
 {
 	const char *v;
@@ -224,6 +236,12 @@ static bool set_stat(struct process *p, const char *word)
 		p->start_stack = (uint64_t)number(v);
 	else if ((v = value_of(word, "remote")))
 		p->connections = 1, set_bytes(&p->remote, v);
+	else if ((v = value_of(word, "holds")))
+		p->ends |= descriptors(v);
+	else if ((v = value_of(word, "other")))
+		p->ends |= (uint8_t)(descriptors(v) << RUN_ENDS);
+	else if (strcmp(word, "fds_unread") == 0)
+		p->ends_error = EACCES;
 	else if (strcmp(word, "tty_closed") == 0)
 		p->tty_closed = true;
 	else if (strcmp(word, "kthread") == 0)
@@ -265,7 +283,7 @@ static void default_detail(struct process *p, const char *comm)
 
 static void add_process(struct table *t, const struct words *in, const struct words *w)
 {
-	struct process p = {.tpgid = -1, .threads = 1};
+	struct process p = {.tpgid = -1, .threads = 1, .ends_known = true};
 
 	if (w->n < 7 || strlen(w->v[4]) != 1)
 		fail_msg("hosts: a process is: pid ppid pgid sid state start comm [key=value...]");
@@ -326,6 +344,8 @@ static void set_host(struct table *t, const struct words *w)
 
 		if ((v = value_of(word, "self")))
 			t->host.self.pid = (pid_t)number(v);
+		else if ((v = value_of(word, "pipes-of")))
+			t->ends_of.pid = (pid_t)number(v);
 		else if ((v = value_of(word, "uid")))
 			t->host.uid = (uid_t)number(v);
 		else if ((v = value_of(word, "at")))
@@ -364,7 +384,7 @@ struct table *hosts_table(const char *text)
 {
 	struct table *t = new_table();
 	struct words in = {0}, w;
-	struct process *self;
+	struct process *self, *root;
 
 	for (const char *line = text; *line;) {
 		size_t len = strcspn(line, "\n");
@@ -390,6 +410,9 @@ struct table *hosts_table(const char *text)
 	self = table_pid(t, t->host.self.pid);
 	if (self)
 		t->host.self = self->id;
+	root = table_pid(t, t->ends_of.pid);
+	if (root)
+		t->ends_of = root->id;
 	return t;
 }
 

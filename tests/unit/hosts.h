@@ -10,7 +10,7 @@
  *	  4131    1 4102 4102     S   500 sh    mark=AI_AGENT:1 sigign=HUP,TERM
  *
  * host   self=PID uid=N at=SECONDS (since boot: 10000) ticks=N; hidepid,
- *        partial; no-logins: /run/systemd/sessions cannot be read; inner-pid-ns:
+ *        partial; pipes-of=PID: whose pipes holds= and other= are about; no-logins: /run/systemd/sessions cannot be read; inner-pid-ns:
  *        seen from a PID namespace that is not the initial one.
  * login  its id, then leader= uid= scope= state= service= tty= audit=; what is
  *        left out follows from the id: an active session-N.scope of sshd.
@@ -18,8 +18,8 @@
  * PID…   cgroup= exe= cwd= fd0= fd1= fd2= args= (blanks part them)
  *        mark=NAME[:VALUE] secret=NAME uid= euid= sigign= sigblk= sigcgt=
  *        nspid=OUTER/INNER audit= loginuid= tracer= tty=pts/N cpu=TICKS
- *        threads= stack= remote= unread=DETAIL;
- *        cwd_deleted, tty_closed, kthread; noread: none of its details.
+ *        threads= stack= remote= unread=DETAIL holds=FD,FD other=FD,FD;
+ *        cwd_deleted, tty_closed, kthread; noread: none of its details, fds_unread.
  *
  * Left out, a process is root's, without an audit session, in "/", in the
  * cgroup "/", all details read.  What is not understood fails the test.

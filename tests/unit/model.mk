@@ -3,7 +3,7 @@ check_LIBRARIES += libhosts.a
 libhosts_a_CPPFLAGS = $(UNIT_CPPFLAGS)
 libhosts_a_SOURCES = %D%/hosts.c %D%/hosts.h %D%/judged.c %D%/judged.h
 
-UNIT_MODEL = test_excuse test_lineage test_origin test_process test_run test_selector \
+UNIT_MODEL = test_excuse test_lineage test_origin test_pipes test_process test_run test_selector \
 	test_suspect test_table test_tracker test_tree
 check_PROGRAMS += $(UNIT_MODEL)
 TESTS += $(UNIT_MODEL)
@@ -20,6 +20,10 @@ test_lineage_LDADD = $(MODEL_LDADD)
 test_origin_SOURCES = %D%/test_origin.c
 test_origin_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_origin_LDADD = $(MODEL_LDADD)
+
+test_pipes_SOURCES = %D%/test_pipes.c
+test_pipes_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_pipes_LDADD = $(MODEL_LDADD)
 
 test_process_SOURCES = %D%/test_process.c
 test_process_CPPFLAGS = $(UNIT_CPPFLAGS)
