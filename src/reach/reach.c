@@ -1,36 +1,16 @@
 #include "reach/reach.h"
 
 #include "base/file.h"
-#include "base/proc_stat.h"
 #include "base/vec.h"
+#include "reach/fds.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-/* The directory /proc/PID of this process and of no later one: a descriptor, or -errno. */
-static int open_process(struct identity id)
-{
-	struct proc_stat st;
-	char path[32];
-	int dir, r;
-
-	snprintf(path, sizeof(path), "/proc/%d", id.pid);
-	dir = open(path, O_DIRECTORY | O_RDONLY | O_CLOEXEC);
-	if (dir < 0)
-		return errno == ENOENT ? -ESRCH : -errno;
-	r = proc_stat_read_at(dir, "stat", &st);
-	if (r == 0 && st.start == id.start)
-		return dir;
-	close(dir);
-	return r < 0 ? r : -ESRCH;
-}
 
 /* 0: in the namespace of the table; -EXDEV; -EACCES and the like: may not be asked. */
 static int same_net(int dir, const struct sock_table *t)
@@ -42,50 +22,34 @@ static int same_net(int dir, const struct sock_table *t)
 	return t->net_ns && st.st_ino != t->net_ns ? -EXDEV : 0;
 }
 
-/* The inode of "socket:[N]"; false for other links. */
-static bool socket_inode(int fds, const char *name, uint64_t *inode)
-{
-	char link[64];
-	ssize_t n = readlinkat(fds, name, link, sizeof(link) - 1);
+/* What read_fds() fills in, and from what. */
+struct reading {
+	const struct sock_table *t;
+	struct reach *out;
+};
 
-	if (n <= 0)
-		return false;
-	link[n] = '\0';
-	return sscanf(link, "socket:[%" SCNu64 "]", inode) == 1;
+static int take_fd(void *ctx, int fds, const char *name)
+{
+	struct reading *r = ctx;
+	const struct sock *s;
+	uint64_t inode;
+
+	if (!fds_inode(fds, name, "socket", &inode))
+		return 0;
+	s = sock_find(r->t, inode);
+	if (s && s->state == TCP_ESTABLISHED &&
+	    !VEC_PUSH(r->out, ((struct reach_connection){atoi(name), *s})))
+		return -ENOMEM;
+	return 0;
 }
 
 static int read_fds(int dir, const struct sock_table *t, struct reach *out)
 {
-	int fds = openat(dir, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
-	DIR *d = fds < 0 ? NULL : fdopendir(fds);
-	unsigned seen = 0;
-	struct dirent *e;
+	struct reading reading = {t, out};
+	int r = fds_each(dir, take_fd, &reading);
 
-	if (!d) {
-		r = errno == ENOENT ? -ESRCH : -errno;
-		if (fds >= 0)
-			close(fds);
-		return r;
-	}
-	while (r == 0 && (e = readdir(d))) {
-		const struct sock *s;
-		uint64_t inode;
-
-		if (e->d_name[0] == '.')
-			continue;
-		if (++seen > REACH_FDS_MAX) {
-			out->partial = true;
-			break;
-		}
-		if (!socket_inode(fds, e->d_name, &inode))
-			continue;
-		s = sock_find(t, inode);
-		if (s && s->state == TCP_ESTABLISHED &&
-		    !VEC_PUSH(out, ((struct reach_connection){atoi(e->d_name), *s})))
-			r = -ENOMEM;
-	}
-	closedir(d);
-	return r;
+	out->partial = r == FDS_TOO_MANY;
+	return r < 0 ? r : 0;
 }
 
 static int by_inode_and_fd(const void *a, const void *b)
@@ -126,7 +90,7 @@ static void settle(struct reach *r)
 
 static int read_one(const struct sock_table *t, struct identity id, struct reach *out)
 {
-	AUTO_FD dir = open_process(id);
+	AUTO_FD dir = fds_open_process(id);
 	int r;
 
 	if (dir < 0)
@@ -180,7 +144,7 @@ static enum reach_peer peer_of(const struct sock_table *t, int fds, const char *
 	uint64_t inode;
 	bool closed;
 
-	if (!socket_inode(fds, name, &inode))
+	if (!fds_inode(fds, name, "socket", &inode))
 		return REACH_PEER_UNKNOWN;
 	s = sock_find(t, inode);
 	if (s)
@@ -194,7 +158,7 @@ int reach_stdio(const struct sock_table *t, struct identity id, enum reach_peer 
 		struct err *err)
 {
 	static const char *const names[3] = {"0", "1", "2"};
-	AUTO_FD dir = open_process(id);
+	AUTO_FD dir = fds_open_process(id);
 	AUTO_FD fds = -1;
 	int r = dir < 0 ? dir : same_net(dir, t);
 

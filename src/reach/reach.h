@@ -12,8 +12,6 @@
 #include "model/identity.h"
 #include "reach/sock.h"
 
-#define REACH_FDS_MAX 65536 /* descriptors read of one process */
-
 struct reach_connection {
 	int fd; /* the lowest that holds it */
 	struct sock sock;
@@ -23,7 +21,7 @@ struct reach {
 	/* 0; ESRCH: gone; EACCES: may not be read; EXDEV: it is in another network namespace,
 	 * whose connections are not known here.  With one, all below is not known. */
 	int error;
-	bool partial;               /* it has more than REACH_FDS_MAX descriptors */
+	bool partial;               /* it has more than FDS_MAX descriptors */
 	unsigned outside;           /* established connections to other hosts */
 	unsigned here;              /* established connections within this host */
 	struct reach_connection *v; /* owned; those to outside first, each by descriptor */

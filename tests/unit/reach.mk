@@ -1,7 +1,11 @@
-UNIT_REACH = test_reach
+UNIT_REACH = test_ends test_reach
 check_PROGRAMS += $(UNIT_REACH)
 TESTS += $(UNIT_REACH)
 
 test_reach_SOURCES = %D%/test_reach.c
 test_reach_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_reach_LDADD = libmade.a libreach.a libmodel.a libbase.a $(UNIT_LIBADD) -lm
+
+test_ends_SOURCES = %D%/test_ends.c
+test_ends_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_ends_LDADD = libmade.a libreach.a libmodel.a libbase.a $(UNIT_LIBADD) -lm
