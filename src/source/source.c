@@ -21,6 +21,7 @@ struct seen {
 	struct identity id;
 	uint64_t start_stack;
 	uint32_t comm_hash;
+	uint32_t cgroup_hash; /* where it was read */
 	unsigned have;
 	bool tty_closed;
 };
@@ -39,6 +40,10 @@ struct source {
 	struct details_reader details;
 	struct seen_list seen;
 	struct seen_list now; /* of the scan under way */
+	struct {
+		struct identity *v; /* sorted by PID */
+		size_t n;
+	} watched;
 	uint32_t systemd_hash;
 	uint64_t first_scan_wall_ns;
 	struct table *recorded; /* a replayed file: then nothing of /proc is read */
@@ -51,6 +56,11 @@ static uint32_t hash_comm(const char *comm)
 	for (; *comm; comm++)
 		h = (h ^ (unsigned char)*comm) * 16777619u;
 	return h;
+}
+
+static uint32_t hash_cgroup(const struct process *p)
+{
+	return p->detail && p->detail->cgroup.data ? hash_comm(p->detail->cgroup.data) : 0;
 }
 
 static int open_replay(struct source *s, const char *path, struct err *err)
@@ -144,6 +154,7 @@ void source_close(struct source *s)
 		close(s->proc_fd);
 	table_free(s->recorded);
 	free(s->avoid);
+	free(s->watched.v);
 	free(s->seen.v);
 	free(s->now.v);
 	free(s);
@@ -155,6 +166,37 @@ static const struct seen *find_seen(const struct source *s, pid_t pid, size_t *f
 	while (*from < s->seen.n && s->seen.v[*from].id.pid < pid)
 		(*from)++;
 	return *from < s->seen.n && s->seen.v[*from].id.pid == pid ? &s->seen.v[*from] : NULL;
+}
+
+int source_watch(struct source *s, const struct identity *ids, size_t n)
+{
+	struct identity *v = n ? malloc(n * sizeof(*v)) : NULL;
+
+	if (n && !v)
+		return -ENOMEM;
+	if (n) {
+		memcpy(v, ids, n * sizeof(*v));
+		qsort(v, n, sizeof(*v), identity_order);
+	}
+	free(s->watched.v);
+	s->watched.v = v;
+	s->watched.n = n;
+	return 0;
+}
+
+/* Whether a watched process is in another cgroup than it was read in. */
+static bool has_moved(struct source *s, const struct process *p, const struct seen *old)
+{
+	struct process now = {.id = p->id, .state = p->state};
+	bool moved;
+
+	if (!(old->have & DETAIL_CGROUP) || !s->watched.n || process_is_dead(p) ||
+	    !bsearch(&p->id, s->watched.v, s->watched.n, sizeof(*s->watched.v), identity_order) ||
+	    details_read(&s->details, &now, NULL, DETAIL_CGROUP) < 0)
+		return false;
+	moved = now.detail->cgroup.data && hash_cgroup(&now) != old->cgroup_hash;
+	process_clear(&now);
+	return moved;
 }
 
 struct scan {
@@ -178,8 +220,9 @@ static int add_process(void *ctx, struct process *p, const char *comm, struct er
 		    (old->start_stack == now.start_stack || p->state == 'Z');
 
 	details_correct_state(&s->details, p);
-	if (same) {
+	if (same && !has_moved(s, p, old)) {
 		now.have = old->have;
+		now.cgroup_hash = old->cgroup_hash;
 		p->tty_closed = old->tty_closed;
 	} else if (s->options.details) {
 		int r = details_read(&s->details, p, comm, s->options.details);
@@ -191,6 +234,7 @@ static int add_process(void *ctx, struct process *p, const char *comm, struct er
 		if (r < 0)
 			return err_nomem(err);
 		now.have = s->options.details;
+		now.cgroup_hash = hash_cgroup(p);
 	}
 	now.tty_closed = p->tty_closed;
 	if (!VEC_PUSH(&s->now, now))
@@ -231,6 +275,7 @@ static int read_candidates(struct source *s, struct table *t, struct err *err)
 		if (r < 0) /* gone since: what the first pass read of it stays */
 			continue;
 		now->have = want;
+		now->cgroup_hash = hash_cgroup(p);
 		now->tty_closed = p->tty_closed;
 	}
 	return 0;

@@ -46,6 +46,12 @@ void source_close(struct source *s); /* NULL is fine */
 int source_scan(struct source *s, struct table **out, struct err *err);
 
 /*
+ * From now on looks at each scan whether these processes were moved to another cgroup, which is
+ * no exec: then their details are read anew.  Some 20 µs each; copied.  0 or -ENOMEM.
+ */
+int source_watch(struct source *s, const struct identity *ids, size_t n);
+
+/*
  * Reads the details `bits` of one process now.  -ESRCH where it is gone or the
  * PID is another's.  *out owned (detail_unref).
  */
