@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "engine/look.h"
 #include "engine/scanner.h"
 #include "tui/app_act.h"
 #include "tui/app_read.h"
@@ -151,6 +152,31 @@ static void serve(struct app *a, enum request request)
 	}
 }
 
+/*
+ * What scans are to look at besides: who holds the pipes of the run in view, which are asked of its
+ * root here, and whether those that matter were moved to another cgroup.
+ */
+static int watch(struct app *a, struct err *err)
+{
+	struct run *run = a->view.has_run ? &a->view.run : NULL;
+	struct ends_wanted ends;
+	struct identity *ids;
+	ssize_t n;
+	int r;
+
+	if (a->o->source.replay)
+		return 0;
+	if (run && !run->ends_asked) {
+		ends_ask(run);
+		a->next_scan_ns = 0;
+	}
+	ends = ends_wanted(run);
+	n = look_watched(&a->tracker, &ids);
+	r = n < 0 ? -ENOMEM : scanner_watch(a->scanner, &ends, ids, (size_t)n);
+	free(ids);
+	return r < 0 ? err_nomem(err) : 0;
+}
+
 /* --- the loop -------------------------------------------------------------- */
 
 static int take_input(struct app *a, struct err *err)
@@ -163,6 +189,8 @@ static int take_input(struct app *a, struct err *err)
 			r = grid_resize(&a->grid, in.y, in.x, err);
 		serve(a, view_update(&a->view, &in));
 		a->dirty = true;
+		if (!r && a->view.has_run && !a->view.run.ends_asked)
+			r = watch(a, err);
 	}
 	return r;
 }
@@ -181,6 +209,8 @@ static int take_scan(struct app *a, struct err *err)
 		return 0;
 	}
 	r = tracker_fold(&a->tracker, scan, err);
+	if (!r)
+		r = watch(a, err);
 	if (!r)
 		r = view_scanned(&a->view, err);
 	if (!r)
@@ -246,7 +276,7 @@ static int first_scan(struct app *a, struct err *err)
 		return err_set(err, ETIMEDOUT, "/proc: not read within 10 s");
 	if (!r && a->o->target && !a->quit)
 		r = view_choose(&a->view, a->o->target, err);
-	return r;
+	return r ? r : watch(a, err);
 }
 
 static int wait_ms(const struct app *a, uint64_t now)

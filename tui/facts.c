@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "model/origin.h"
+#include "model/pipes.h"
 #include "model/suspect.h"
 
 void facts_command(struct line *l, const struct process *p, int cells)
@@ -174,11 +175,14 @@ static void unreadable(const struct table *t, void (*fn)(void *, const char *), 
 	fn(ctx, l.text);
 }
 
-void facts_not_known(const struct table *t, void (*fn)(void *ctx, const char *safe), void *ctx)
+void facts_not_known(const struct table *t, const struct run *run,
+		     void (*fn)(void *ctx, const char *safe), void *ctx)
 {
 	const struct coverage *c = &t->coverage;
 	char text[160], when[9];
 
+	if (run && pipes_unknown(run, text, sizeof(text)))
+		fn(ctx, text);
 	if (c->hidepid) {
 		snprintf(text, sizeof(text),
 			 "other users' processes, which /proc hides (hidepid): %zu visible",

@@ -42,7 +42,8 @@ void facts_resists(struct line *l, const struct process *p);
 void facts_origin(struct line *l, const struct table *t, const struct process *p);
 
 /* The coverage: each piece of what is not known is one call of fn, most telling first. */
-void facts_not_known(const struct table *t, void (*fn)(void *ctx, const char *safe), void *ctx);
+void facts_not_known(const struct table *t, const struct run *run,
+		     void (*fn)(void *ctx, const char *safe), void *ctx);
 
 /* "TERM", "KILL", "34". */
 const char *facts_signal(int sig, char out[static 8]);

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "model/pipes.h"
 #include "tui/facts.h"
 
 /* From so many rows on, a screen has room for more than the list. */
@@ -256,7 +257,7 @@ static void draw_coverage(const struct view *v, const struct area *a, int y)
 		draw_cut(a, y, x, a->cols - x - 1, STYLE_WARNING, v->trouble);
 		return;
 	}
-	facts_not_known(v->k->now, add_not_known, &n);
+	facts_not_known(v->k->now, v->k->run, add_not_known, &n);
 	if (!n.line.len)
 		return;
 	draw_text(a, y, 1, STYLE_HEADER, "not known:");
@@ -266,7 +267,7 @@ static void draw_coverage(const struct view *v, const struct area *a, int y)
 static void draw_unit(const struct view *v, const struct area *a, int y)
 {
 	struct line l;
-	char when[9];
+	char when[9], unknown[160];
 
 	line_start(&l, v->o.ascii);
 	clock_hms(v->k->now->coverage.first_scan_wall_ns, when);
@@ -274,6 +275,8 @@ static void draw_unit(const struct view *v, const struct area *a, int y)
 	line_add(&l,
 		 ", held by nothing · seen: scans of /proc since %s, nothing between two of them",
 		 when);
+	if (pipes_unknown(&v->run, unknown, sizeof(unknown)))
+		line_add(&l, " · not known: %s", unknown);
 	draw_text(a, y, 1, STYLE_HEADER, "unit:");
 	draw_cut(a, y, 7, a->cols - 8, STYLE_DIM, l.text);
 }

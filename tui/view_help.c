@@ -113,7 +113,7 @@ void view_help_page(struct view *v)
 	page_start(page, "Help: keys, flags, coverage in force");
 	if (v->k->now) {
 		page_add(page, STYLE_HEADER, "Not known");
-		facts_not_known(v->k->now, add_coverage, page);
+		facts_not_known(v->k->now, v->k->run, add_coverage, page);
 		page_add(page, STYLE_NORMAL,
 			 "  what lived and ended between two scans of /proc, and PGID and SID "
 			 "changes in between");

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "model/pipes.h"
 #include "model/suspect.h"
 #include "tui/facts.h"
 
@@ -61,10 +62,19 @@ static void add_evidence(const struct process *p, struct line *l)
 static enum style standing(const struct view *v, const struct process *p, struct line *l)
 {
 	const char *mux = suspect_multiplexer(p);
+	char peer[PIPES_WORDS_MAX] = "";
 
 	if (v->has_run && p->evidence) {
 		add_evidence(p, l);
 		return STYLE_MEMBER;
+	}
+	if (v->has_run)
+		pipes_words(pipes_peer(&v->run, v->k->now, p), peer);
+	if (peer[0]) {
+		line_add(l, "peer of ");
+		line_text(l, v->run.id, 40);
+		line_add(l, ", no member: holds the other end of its root's %s", peer);
+		return STYLE_AUTHORITY;
 	}
 	if (p->suspect) {
 		line_add(l, "suspect: ");

@@ -12,6 +12,7 @@
 #include "engine/errand.h"
 #include "model/lineage.h"
 #include "model/origin.h"
+#include "model/pipes.h"
 #include "model/suspect.h"
 #include "tui/facts.h"
 
@@ -86,6 +87,7 @@ static void what(const struct view *v, const struct process *p, struct page *pag
 static void add_bits(const struct view *v, const struct process *p, struct page *page)
 {
 	const char *mark = suspect_mark(p), *mux = suspect_multiplexer(p);
+	char peer[PIPES_WORDS_MAX];
 
 	for (unsigned i = 0; i < SUSPECT_COUNT; i++) {
 		struct line l;
@@ -108,6 +110,10 @@ static void add_bits(const struct view *v, const struct process *p, struct page 
 		page_fact(page, "suspect", STYLE_DIM, "no");
 	if (!v->has_run)
 		return;
+	pipes_words(pipes_peer(&v->run, v->k->now, p), peer);
+	if (peer[0])
+		page_fact(page, "peer", STYLE_AUTHORITY, "it holds the other end of the root's %s",
+			  peer);
 	if (!p->evidence)
 		page_fact(page, "member", STYLE_DIM, "no: nothing ties it to the run");
 	for (unsigned i = 0; i < EVIDENCE_COUNT; i++)

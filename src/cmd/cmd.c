@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "model/pipes.h"
 
 #include "config.h"
 
@@ -334,6 +335,24 @@ void cmd_print_coverage(struct line *l, const struct table *t)
 				t->host.uid ? " (other users')" : "");
 	if (c->skipped)
 		UNKNOWN(l, "%u readings that hung were given up", c->skipped);
+}
+
+void cmd_print_pipes(struct line *l, const struct run *run, const struct table *t)
+{
+	char text[160];
+
+	for (size_t i = 0; run && i < t->procs.n; i++) {
+		pipes_words(pipes_peer(run, t, &t->procs.v[i]), text);
+		if (!text[0])
+			continue;
+		line_put(l, ROLE_HEAD, "peer: ");
+		line_put(l, ROLE_NORMAL, "%d ", t->procs.v[i].id.pid);
+		cmd_line_command(l, ROLE_NORMAL, &t->procs.v[i]);
+		line_put(l, ROLE_DIM, "%sholds the other end of its root's %s", cmd_dot(), text);
+		line_end(l);
+	}
+	if (run && pipes_unknown(run, text, sizeof(text)))
+		UNKNOWN(l, "%s", text);
 }
 
 int cmd_finish(int status)

@@ -10,8 +10,9 @@
 
 #include "base/err.h"
 #include "cmd/line.h"
-#include "model/table.h"
+#include "model/run.h"
 #include "model/selector.h"
+#include "model/table.h"
 #include "source/source.h"
 
 #include <stdbool.h>
@@ -92,6 +93,9 @@ void cmd_line_command(struct line *l, enum role role, const struct process *p);
 
 /* What the answer does not cover, as "not known: ..." lines. */
 void cmd_print_coverage(struct line *l, const struct table *t);
+
+/* Who holds the other ends of the run's pipes, and what is not known of these; run: NULL for none. */
+void cmd_print_pipes(struct line *l, const struct run *run, const struct table *t);
 
 /* Ends the command: flushes stdout; a write error is trouble. */
 int cmd_finish(int status);

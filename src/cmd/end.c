@@ -133,6 +133,7 @@ static int print_plan(struct end *e, struct err *err)
 
 	cmd_line_init(&e->common, &o);
 	end_print_plan(&o, e->look.tracker.now, &e->plan);
+	cmd_print_pipes(&o, &e->run, e->look.tracker.now);
 	return cmd_line_finish(&o, err);
 }
 
@@ -325,7 +326,7 @@ static int end(struct end *e, const struct selector *target, int *status, struct
 	if (!r)
 		r = look_for_target(&e->look, target, &e->run, err);
 	if (!r)
-		r = tracker_set_run(&e->look.tracker, &e->run, err);
+		r = look_set_run(&e->look, &e->run, err);
 	if (!r)
 		r = make_plan(e, err);
 	if (r)

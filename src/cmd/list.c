@@ -202,6 +202,7 @@ static int print_tree(struct list *l, struct err *err)
 			print_session(l, row);
 	}
 	tree_free(&tree);
+	cmd_print_pipes(&l->line, l->look.tracker.run, l->look.tracker.now);
 	cmd_print_coverage(&l->line, l->look.tracker.now);
 	return 0;
 }
@@ -226,7 +227,7 @@ static int list(struct list *l, const struct selector *target, struct err *err)
 		if (r < 0)
 			r = cmd_no_target(l->look.tracker.now, target, &missing, err);
 		if (!r)
-			r = tracker_set_run(&l->look.tracker, &l->run, err);
+			r = look_set_run(&l->look, &l->run, err);
 	}
 	if (!r)
 		r = contacts_read(&l->look.tracker, NULL, err);

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/json_write.h"
+#include "model/pipes.h"
 #include "record/host_json.h"
 #include "record/process_json.h"
 
@@ -83,7 +84,30 @@ static int print_rows(struct printer *p, const struct tree *tree, struct err *er
 	return r;
 }
 
-static void print_run(struct jw *j, const struct run *run)
+static void print_peers(struct jw *j, const struct run *run, const struct table *t)
+{
+	char unknown[160];
+
+	jw_array(j, "peers");
+	for (size_t i = 0; i < t->procs.n; i++) {
+		unsigned ends = pipes_peer(run, t, &t->procs.v[i]);
+
+		if (!ends)
+			continue;
+		jw_object(j, NULL);
+		process_json_identity(j, "process", t->procs.v[i].id);
+		jw_array(j, "of");
+		for (int fd = 0; fd < RUN_ENDS; fd++)
+			if (ends & 1u << fd)
+				jw_str(j, NULL, pipes_name(fd));
+		jw_array_end(j);
+		jw_object_end(j);
+	}
+	jw_array_end(j);
+	jw_str(j, "not_known", pipes_unknown(run, unknown, sizeof(unknown)) ? unknown : NULL);
+}
+
+static void print_run(struct jw *j, const struct run *run, const struct table *t)
 {
 	if (!run) {
 		jw_null(j, "run");
@@ -92,6 +116,7 @@ static void print_run(struct jw *j, const struct run *run)
 	jw_object(j, "run");
 	jw_str(j, "target", run->id);
 	jw_bool(j, "recorded", false);
+	print_peers(j, run, t);
 	jw_object_end(j);
 }
 
@@ -110,7 +135,7 @@ int list_json(FILE *out, const struct tracker *k, const struct tree *tree, struc
 	jw_str(p.j, "schema", "stray.list/1");
 	time_json(p.j, "taken_at", k->now->host.wall_ns);
 	coverage_json(p.j, &k->now->coverage);
-	print_run(p.j, k->run);
+	print_run(p.j, k->run, k->now);
 	jw_uint(p.j, "suspects", k->suspects);
 	jw_uint(p.j, "processes_total", k->now->procs.n);
 	jw_array(p.j, "sessions");

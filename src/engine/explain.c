@@ -6,6 +6,7 @@
 #include "engine/plan.h"
 #include "model/lineage.h"
 #include "model/origin.h"
+#include "model/pipes.h"
 #include "model/suspect.h"
 
 #include <errno.h>
@@ -309,7 +310,7 @@ static void say_evidence(struct writer *w)
 {
 	const struct run *run = w->k->run;
 	const char *sep = "";
-	char flags[7];
+	char flags[7], peer[PIPES_WORDS_MAX], unknown[160];
 
 	if (!run)
 		return;
@@ -326,6 +327,15 @@ static void say_evidence(struct writer *w)
 	run_flags(run, w->p, flags);
 	add(w, "%sflags %s", dot(w), flags);
 	end(w, "evidence");
+	pipes_words(pipes_peer(run, w->k->now, w->p), peer);
+	if (peer[0]) {
+		add(w, "peer: holds the other end of its root's %s", peer);
+		end(w, "");
+	}
+	if (pipes_unknown(run, unknown, sizeof(unknown))) {
+		add(w, "not known: %s", unknown);
+		end(w, "");
+	}
 }
 
 static void say_signals(struct writer *w)

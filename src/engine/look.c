@@ -1,10 +1,13 @@
 #include "engine/look.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 int look_open(struct look *look, const struct source_options *options, struct err *err)
 {
 	memset(look, 0, sizeof(*look));
+	look->recorded = options->replay != NULL;
 	tracker_init(&look->tracker);
 	return source_open(options, &look->source, err);
 }
@@ -13,15 +16,88 @@ void look_close(struct look *look)
 {
 	tracker_free(&look->tracker);
 	source_close(look->source);
+	ends_reader_free(look->ends);
 	look->source = NULL;
+	look->ends = NULL;
+}
+
+ssize_t look_watched(const struct tracker *k, struct identity **out)
+{
+	const struct table *t = k->now;
+	size_t all = 0, n = 0, from;
+
+	*out = NULL;
+	for (size_t i = 0; t && i < t->procs.n; i++)
+		all += t->procs.v[i].suspect || t->procs.v[i].evidence;
+	if (!all)
+		return 0;
+	*out = malloc(LOOK_WATCH_MAX * sizeof(**out));
+	if (!*out)
+		return -ENOMEM;
+	from = all > LOOK_WATCH_MAX ? k->scans * LOOK_WATCH_MAX % all : 0;
+	for (size_t i = 0; i < t->procs.n && n < LOOK_WATCH_MAX; i++) {
+		const struct process *p = &t->procs.v[i];
+
+		if (!p->suspect && !p->evidence)
+			continue;
+		if (from)
+			from--;
+		else
+			(*out)[n++] = p->id;
+	}
+	return (ssize_t)n;
+}
+
+static int watch(struct look *look)
+{
+	struct identity *ids;
+	ssize_t n = look_watched(&look->tracker, &ids);
+	int r = n < 0 ? -ENOMEM : source_watch(look->source, ids, (size_t)n);
+
+	free(ids);
+	return r;
+}
+
+/* Another look of the same run (an act's) may have read it already: seeded with that. */
+static int read_ends(struct look *look, struct table *t)
+{
+	struct ends_wanted w = ends_wanted(look->tracker.run);
+
+	if (look->recorded || !identity_known(w.root))
+		return 0;
+	if (!look->ends) {
+		look->ends = ends_reader_new();
+		if (!look->ends)
+			return -ENOMEM;
+		if (look->tracker.now && ends_reader_seed(look->ends, &w, look->tracker.now) < 0)
+			return -ENOMEM;
+	}
+	return ends_read(look->ends, &w, t);
 }
 
 int look_again(struct look *look, struct err *err)
 {
 	struct table *scan;
-	int r = source_scan(look->source, &scan, err);
+	int r = look->recorded ? 0 : watch(look);
 
-	if (!r)
-		r = tracker_fold(&look->tracker, scan, err);
-	return r;
+	if (r < 0)
+		return err_nomem(err);
+	r = source_scan(look->source, &scan, err);
+	if (r < 0)
+		return r;
+	if (read_ends(look, scan) < 0) {
+		table_free(scan);
+		return err_nomem(err);
+	}
+	return tracker_fold(&look->tracker, scan, err);
+}
+
+int look_set_run(struct look *look, struct run *run, struct err *err)
+{
+	look->tracker.run = run;
+	if (run && !look->recorded)
+		ends_ask(run);
+	if (read_ends(look, look->tracker.now) < 0)
+		return err_nomem(err);
+	return tracker_set_run(&look->tracker, run, err);
 }

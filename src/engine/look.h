@@ -8,11 +8,14 @@
 #define STRAY_ENGINE_LOOK_H
 
 #include "model/tracker.h"
+#include "reach/ends.h"
 #include "source/source.h"
 
 struct look {
 	struct source *source; /* owned */
 	struct tracker tracker;
+	struct ends_reader *ends; /* owned; NULL before a run is in view */
+	bool recorded;            /* a replayed file: nothing else is read */
 };
 
 int look_open(struct look *look, const struct source_options *options, struct err *err);
@@ -20,5 +23,17 @@ void look_close(struct look *look);
 
 /* Scans and folds. */
 int look_again(struct look *look, struct err *err);
+
+/* Takes run (borrowed) into view, as tracker_set_run(), and reads who holds its pipes. */
+int look_set_run(struct look *look, struct run *run, struct err *err);
+
+#define LOOK_WATCH_MAX 256 /* some 5 ms of reading */
+
+/*
+ * Those whose cgroup a source reads at each scan: suspects and members of the run in view, by
+ * turns where they are more than LOOK_WATCH_MAX.  *out owned (free), NULL where none.  Returns how
+ * many, or -ENOMEM.
+ */
+ssize_t look_watched(const struct tracker *k, struct identity **out);
 
 #endif

@@ -23,6 +23,11 @@ struct worker {
 	bool asked, quit, ready;
 	int result_fd; /* eventfd */
 	struct source *source;
+	struct ends_reader *ends;  /* the thread's own */
+	struct ends_wanted wanted; /* what it is to look at, and what is new of that */
+	struct identity *watched;
+	size_t n_watched;
+	bool watched_changed;
 	struct table *table;
 	struct err err;
 	int result;
@@ -32,7 +37,8 @@ struct scanner {
 	struct source_options options;
 	struct worker *worker;
 	int result_fd;
-	pid_t hung_pid; /* what was being read when last looked at */
+	struct ends_wanted wanted; /* for a thread that takes the place of another */
+	pid_t hung_pid;            /* what was being read when last looked at */
 	unsigned hung_bit;
 	uint64_t hung_since;
 	struct {
@@ -51,6 +57,8 @@ static void worker_unref(struct worker *w)
 	if (!last)
 		return;
 	source_close(w->source);
+	ends_reader_free(w->ends);
+	free(w->watched);
 	table_free(w->table);
 	pthread_cond_destroy(&w->wake);
 	pthread_mutex_destroy(&w->lock);
@@ -68,6 +76,25 @@ static void tell(struct worker *w)
 	(void)n;
 }
 
+/* A scan with all that is to be read beside it; without the lock.  watched: the thread's now. */
+static int scan(struct worker *w, const struct ends_wanted *wanted, const struct identity *watched,
+		size_t n_watched, bool changed, struct table **out, struct err *err)
+{
+	int r = changed ? source_watch(w->source, watched, n_watched) : 0;
+
+	if (r < 0)
+		return err_nomem(err);
+	r = source_scan(w->source, out, err);
+	if (r < 0 || (*out)->coverage.sources & 1u << SOURCE_REPLAY)
+		return r;
+	if (ends_read(w->ends, wanted, *out) < 0) {
+		table_free(*out);
+		*out = NULL;
+		return err_nomem(err);
+	}
+	return 0;
+}
+
 static void *work(void *arg)
 {
 	struct worker *w = arg;
@@ -75,15 +102,26 @@ static void *work(void *arg)
 	pthread_mutex_lock(&w->lock);
 	for (;;) {
 		struct table *table = NULL;
+		struct ends_wanted wanted;
+		struct identity *watched;
 		struct err err = {0};
+		size_t n_watched;
+		bool changed;
 		int r;
 
 		while (!w->asked && !w->quit)
 			pthread_cond_wait(&w->wake, &w->lock);
 		if (w->quit)
 			break;
+		wanted = w->wanted;
+		watched = w->watched;
+		n_watched = w->n_watched;
+		changed = w->watched_changed;
+		w->watched = NULL;
+		w->watched_changed = false;
 		pthread_mutex_unlock(&w->lock);
-		r = source_scan(w->source, &table, &err);
+		r = scan(w, &wanted, watched, n_watched, changed, &table, &err);
+		free(watched);
 		pthread_mutex_lock(&w->lock);
 		w->asked = false;
 		w->ready = true;
@@ -112,8 +150,11 @@ static int worker_start(const struct source_options *options, int result_fd, str
 	pthread_cond_init(&w->wake, NULL);
 	w->refs = 1;
 	w->result_fd = fcntl(result_fd, F_DUPFD_CLOEXEC, 0);
-	r = w->result_fd < 0 ? err_errno(err, errno, "no descriptor for the scanner")
-			     : source_open(options, &w->source, err);
+	w->ends = ends_reader_new();
+	if (w->result_fd < 0)
+		r = err_errno(err, errno, "no descriptor for the scanner");
+	else
+		r = w->ends ? source_open(options, &w->source, err) : err_nomem(err);
 	if (r < 0) {
 		worker_unref(w);
 		return r;
@@ -192,6 +233,27 @@ void scanner_request(struct scanner *s)
 	pthread_mutex_unlock(&s->worker->lock);
 }
 
+int scanner_watch(struct scanner *s, const struct ends_wanted *ends, const struct identity *ids,
+		  size_t n)
+{
+	struct identity *copy = n ? malloc(n * sizeof(*copy)) : NULL;
+	struct worker *w = s->worker;
+
+	if (n && !copy)
+		return -ENOMEM;
+	if (n)
+		memcpy(copy, ids, n * sizeof(*copy));
+	s->wanted = *ends;
+	pthread_mutex_lock(&w->lock);
+	free(w->watched);
+	w->watched = copy;
+	w->n_watched = n;
+	w->watched_changed = true;
+	w->wanted = *ends;
+	pthread_mutex_unlock(&w->lock);
+	return 0;
+}
+
 bool scanner_busy(const struct scanner *s)
 {
 	bool busy;
@@ -249,6 +311,7 @@ bool scanner_check(struct scanner *s, uint64_t now_boot_ns)
 	if (worker_start(&s->options, s->result_fd, &fresh, &err) < 0)
 		return false;
 	worker_let_go(s->worker);
+	fresh->wanted = s->wanted; /* it has not been asked for anything yet */
 	s->worker = fresh;
 	s->hung_pid = 0;
 	scanner_request(s);

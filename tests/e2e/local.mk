@@ -2,6 +2,9 @@ dist_check_SCRIPTS += %D%/cases.py %D%/cases_user.sh %D%/cli.py %D%/pages.py %D%
 TESTS += %D%/cases.py %D%/cases_user.sh %D%/cli.py %D%/pages.py %D%/schemas.py %D%/trees.sh
 EXTRA_DIST += %D%/e2e.py
 
+dist_check_SCRIPTS += %D%/members.py
+TESTS += %D%/members.py
+
 # Real terminals, by tmux; pictures.
 dist_check_SCRIPTS += %D%/render.sh %D%/tui_acts.sh %D%/tui_driver.sh %D%/tui_screens.sh
 TESTS += %D%/render.sh %D%/tui_acts.sh %D%/tui_driver.sh %D%/tui_screens.sh
