@@ -110,14 +110,19 @@ static int take_fd(void *ctx, int fds, const char *name)
 static void read_one(const struct ends_wanted *w, struct seen *s)
 {
 	struct reading reading = {w, 0};
-	AUTO_FD dir = fds_open_process(s->id);
-	int r = dir < 0 ? dir : fds_each(dir, take_fd, &reading);
+	int r = fds_each_of_pid(s->id.pid, take_fd, &reading);
 
+	if (r >= 0 && reading.ends) { /* still that one: so it was while it was read */
+		AUTO_FD dir = fds_open_process(s->id);
+
+		if (dir < 0)
+			r = dir;
+	}
 	if (r == FDS_TOO_MANY && !reading.ends) /* what was not reached is not known */
 		r = -E2BIG;
 	/* who has ended since the scan holds nothing: that is known */
 	s->error = r < 0 && r != -ESRCH ? (uint8_t)-r : 0;
-	s->ends = reading.ends;
+	s->ends = r < 0 ? 0 : reading.ends;
 }
 
 /* Both lists are in the order of PIDs: goes on from where the last one was. */

@@ -28,9 +28,10 @@ int fds_open_process(struct identity id)
 	return r < 0 ? r : -ESRCH;
 }
 
-int fds_each(int dir, fds_fn *fn, void *ctx)
+/* Closes fds, which may be -1: then errno tells. */
+static int each(int fds, fds_fn *fn, void *ctx)
 {
-	int fds = openat(dir, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
+	int r = 0;
 	DIR *d = fds < 0 ? NULL : fdopendir(fds);
 	unsigned seen = 0;
 	struct dirent *e;
@@ -48,6 +49,19 @@ int fds_each(int dir, fds_fn *fn, void *ctx)
 	}
 	closedir(d);
 	return r;
+}
+
+int fds_each(int dir, fds_fn *fn, void *ctx)
+{
+	return each(openat(dir, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC), fn, ctx);
+}
+
+int fds_each_of_pid(pid_t pid, fds_fn *fn, void *ctx)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	return each(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), fn, ctx);
 }
 
 bool fds_inode(int fds, const char *name, const char *kind, uint64_t *inode)

@@ -22,6 +22,10 @@ typedef int fds_fn(void *ctx, int fds, const char *name);
 /* dir: of fds_open_process().  0; FDS_TOO_MANY; what fn returned; -ESRCH: gone; else -errno. */
 int fds_each(int dir, fds_fn *fn, void *ctx);
 
+/* The same of whoever has that PID now, at half the cost: who finds something must then make
+ * sure that it was of the process he meant. */
+int fds_each_of_pid(pid_t pid, fds_fn *fn, void *ctx);
+
 /* The N of a link "KIND:[N]" ("pipe", "socket"); false for other links. */
 bool fds_inode(int fds, const char *name, const char *kind, uint64_t *inode);
 
