@@ -1,5 +1,7 @@
-dist_check_SCRIPTS += %D%/cases.py %D%/cases_user.sh %D%/cli.py %D%/pages.py %D%/schemas.py %D%/trees.sh
-TESTS += %D%/cases.py %D%/cases_user.sh %D%/cli.py %D%/pages.py %D%/schemas.py %D%/trees.sh
+dist_check_SCRIPTS += %D%/cases.py %D%/cases_user.sh %D%/cli.py %D%/completions.py %D%/pages.py \
+	%D%/schemas.py %D%/trees.sh
+TESTS += %D%/cases.py %D%/cases_user.sh %D%/cli.py %D%/completions.py %D%/pages.py \
+	%D%/schemas.py %D%/trees.sh
 EXTRA_DIST += %D%/e2e.py
 
 dist_check_SCRIPTS += %D%/members.py
