@@ -94,7 +94,7 @@ void cmd_line_command(struct line *l, enum role role, const struct process *p);
 /* What the answer does not cover, as "not known: ..." lines. */
 void cmd_print_coverage(struct line *l, const struct table *t);
 
-/* Who holds the other ends of the run's pipes, and what is not known of these; run: NULL for none. */
+/* Who holds the other ends of the run's pipes, and what is not known of these; run: NULL: none. */
 void cmd_print_pipes(struct line *l, const struct run *run, const struct table *t);
 
 /* Ends the command: flushes stdout; a write error is trouble. */

@@ -4,7 +4,8 @@
 #include <string.h>
 
 static const char *const names[RUN_STATES] = {
-	"unknown", "active", "expired", "ending", "ended", "survived", "lost", "finished", "leftover",
+	"unknown",  "active", "expired",  "ending",   "ended",
+	"survived", "lost",   "finished", "leftover",
 };
 
 #define FROM(s) (1u << (s))

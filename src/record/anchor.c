@@ -24,7 +24,7 @@ static int send_line(const char *socket_path, const char *text, size_t len)
 	memcpy(to.sun_path, socket_path, strlen(socket_path) + 1);
 	/* never waits: a log that is full has no anchor */
 	return sendto(fd, text, len, MSG_NOSIGNAL, (struct sockaddr *)&to, sizeof(to)) < 0 ? -errno
-											  : 0;
+											   : 0;
 }
 
 int anchor(struct journal *j, const char *run, const char *socket_path, struct err *err)

@@ -74,8 +74,8 @@ static int open_file(int dirfd, const char *name, const char *schema, int flags,
 	j->schema = schema;
 	j->patience_ns = JOURNAL_PATIENCE_NS;
 	/* not to hang on a FIFO in its place */
-	j->fd = openat(dirfd, name,
-		       O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0600);
+	j->fd = openat(dirfd, name, O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags,
+		       0600);
 	if (j->fd < 0)
 		r = fail(j, errno, err);
 	if (!r)

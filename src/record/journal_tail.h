@@ -10,12 +10,12 @@
 #include <stdint.h>
 
 struct journal_tail {
-	uint64_t seq;          /* of that line; 0: there is none */
-	char hash[CHAIN_HEX];  /* CHAIN_START where there is none; "": not looked for yet */
-	uint64_t end;          /* where it ends, with its newline */
-	bool newline_missing;  /* all of it is there but its newline */
-	uint64_t torn_bytes;   /* behind it, without what closes them */
-	bool torn_closed;      /* a closer, or a newline, stands behind them already */
+	uint64_t seq;         /* of that line; 0: there is none */
+	char hash[CHAIN_HEX]; /* CHAIN_START where there is none; "": not looked for yet */
+	uint64_t end;         /* where it ends, with its newline */
+	bool newline_missing; /* all of it is there but its newline */
+	uint64_t torn_bytes;  /* behind it, without what closes them */
+	bool torn_closed;     /* a closer, or a newline, stands behind them already */
 	char torn_sha256[CHAIN_HEX];
 };
 

@@ -25,7 +25,7 @@ struct requester {
 };
 
 struct run_record {
-	struct run run; /* owned; run.id is the run's id */
+	struct run run;   /* owned; run.id is the run's id */
 	char target[160]; /* what the operator named, as it is written down; "": nothing */
 	bool launched;    /* by stray run; else adopted */
 	bool root_gone;   /* nobody led it when it was adopted: its command had ended */

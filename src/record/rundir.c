@@ -133,10 +133,11 @@ static int make(struct rundir *d, int runs, const struct run_record *r, struct e
 	if (!rc)
 		rc = fill(d, r, err);
 	if (!rc && renameat2(runs, unborn, runs, d->id, RENAME_NOREPLACE) < 0)
-		rc = errno == EEXIST
-			     ? err_set(err, EEXIST, "%s: there is a run of that id already: "
-						    "choose another", d->id)
-			     : err_errno(err, errno, "%.150s", d->path);
+		rc = errno == EEXIST ? err_set(err, EEXIST,
+					       "%s: there is a run of that id already: "
+					       "choose another",
+					       d->id)
+				     : err_errno(err, errno, "%.150s", d->path);
 	if (rc < 0)
 		remove_made(d, runs, unborn);
 	else if (fsync(runs) < 0)
@@ -206,9 +207,8 @@ int rundir_watch(struct rundir *d, struct err *err)
 		int code = errno;
 
 		close(fd);
-		return code == EWOULDBLOCK
-			       ? 0
-			       : err_errno(err, code, "%.150s/" WATCH_LOCK, d->path);
+		return code == EWOULDBLOCK ? 0
+					   : err_errno(err, code, "%.150s/" WATCH_LOCK, d->path);
 	}
 	d->watch = fd;
 	return 1;

@@ -67,11 +67,11 @@ static unsigned evidence_of(const json_t *event)
 	unsigned bits = 0;
 	size_t i;
 
-	json_array_foreach(names, i, v)
-		for (unsigned b = 0; b < EVIDENCE_COUNT; b++)
-			if (json_is_string(v) &&
-			    strcmp(json_string_value(v), evidence_name(1u << b)) == 0)
-				bits |= 1u << b;
+	json_array_foreach(names, i, v) for (unsigned b = 0; b < EVIDENCE_COUNT;
+					     b++) if (json_is_string(v) &&
+						      strcmp(json_string_value(v),
+							     evidence_name(1u << b)) == 0) bits |=
+		1u << b;
 	return bits;
 }
 
@@ -84,12 +84,12 @@ static int args_of(const json_t *event, struct bytes *out, struct err *err)
 
 	if (!json_is_array(args))
 		return 0;
-	json_array_foreach(args, i, v)
-		len += json_string_length(v) + 1;
+	json_array_foreach(args, i, v) len += json_string_length(v) + 1;
 	joined.data = calloc(len + 1, 1);
 	if (!joined.data)
 		return err_nomem(err);
-	json_array_foreach(args, i, v) {
+	json_array_foreach(args, i, v)
+	{
 		memcpy(joined.data + joined.len, json_is_string(v) ? json_string_value(v) : "",
 		       json_string_length(v));
 		joined.len += json_string_length(v) + 1;
@@ -171,8 +171,8 @@ static void take_state(struct story *s, const char *name, const json_t *event, u
 	s->over_mono_ns = mono_ns;
 	/* an event that tells of an earlier moment says which */
 	json_get_uint(event, "over_mono_ns", &s->over_mono_ns, NULL, NULL);
-	if (json_get_str(event, "over_at", &closed, NULL) == 0 && json_object_get(event, "over_at") &&
-	    closed)
+	if (json_get_str(event, "over_at", &closed, NULL) == 0 &&
+	    json_object_get(event, "over_at") && closed)
 		clock_parse_rfc3339(closed, &s->over_wall_ns);
 }
 

@@ -26,10 +26,10 @@ struct story {
 	struct run_record record; /* owned */
 	struct journal_verdict verdict;
 	enum run_state state;
-	uint64_t state_wall_ns;                 /* when it came to be so */
-	uint64_t over_wall_ns, over_mono_ns;    /* when it was over first; 0: it is not */
-	uint64_t last_wall_ns;                  /* of the last event */
-	struct identity watcher;                /* of the last watch_started without its end */
+	uint64_t state_wall_ns;              /* when it came to be so */
+	uint64_t over_wall_ns, over_mono_ns; /* when it was over first; 0: it is not */
+	uint64_t last_wall_ns;               /* of the last event */
+	struct identity watcher;             /* of the last watch_started without its end */
 	size_t notes;
 	VEC(struct story_member) members; /* in order of appearance */
 };

@@ -10,8 +10,9 @@
  *	  4131    1 4102 4102     S   500 sh    mark=AI_AGENT:1 sigign=HUP,TERM
  *
  * host   self=PID uid=N at=SECONDS (since boot: 10000) ticks=N; hidepid,
- *        partial; pipes-of=PID: whose pipes holds= and other= are about; no-logins: /run/systemd/sessions cannot be read; inner-pid-ns:
- *        seen from a PID namespace that is not the initial one.
+ *        partial; pipes-of=PID: whose pipes holds= and other= are about;
+ *        no-logins: /run/systemd/sessions cannot be read; inner-pid-ns: seen
+ *        from a PID namespace that is not the initial one.
  * login  its id, then leader= uid= scope= state= service= tty= audit=; what is
  *        left out follows from the id: an active session-N.scope of sshd.
  * in     what the processes below it have in common; alone: nothing any more.

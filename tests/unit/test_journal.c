@@ -18,6 +18,8 @@
 
 #include <cmocka.h>
 
+#include "tests/helpers/skip.h"
+
 #define WRITERS 200
 #define EACH 5
 
@@ -468,10 +470,8 @@ static void a_full_disk_tears_a_line_and_room_heals_it(void **state)
 	struct err err = {0};
 	char big[6000];
 
-	if (!scratch_small_fs(state, 65536)) {
-		print_message("skipped: no file system may be mounted here\n");
-		skip();
-	}
+	if (!scratch_small_fs(state, 65536))
+		skip_for("no file system of our own can be mounted");
 	dir = open(scratch_path(state, "small"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_int_equal(journal_create(dir, "j", JOURNAL_SCHEMA, &j, &err), 0);
 	journal_begin(j, NULL, "note", KNOWN_SEEN);
