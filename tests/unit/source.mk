@@ -1,4 +1,4 @@
-UNIT_SOURCE = test_statfds
+UNIT_SOURCE = test_source test_statfds
 check_PROGRAMS += $(UNIT_SOURCE)
 TESTS += $(UNIT_SOURCE)
 
@@ -6,3 +6,7 @@ test_statfds_SOURCES = %D%/test_statfds.c
 test_statfds_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_statfds_LDADD = libmade.a libsource.a libmodel.a libbase.a $(PROC2_LIBS) $(JANSSON_LIBS) \
 	$(UNIT_LIBADD) -lm
+
+test_source_SOURCES = %D%/test_source.c
+test_source_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_source_LDADD = $(test_statfds_LDADD)

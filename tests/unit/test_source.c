@@ -1,0 +1,137 @@
+#include "source/source.h"
+
+#include "tests/helpers/made.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define LIFE_S 60
+#define MOUNT_MAX 256
+#define GROUP_MAX (MOUNT_MAX + 64)
+
+/* What the test made, for end() */
+static char group[GROUP_MAX], other[GROUP_MAX];
+static pid_t pid;
+
+static int end(void **state)
+{
+	(void)state;
+	if (pid > 0) {
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	}
+	rmdir(group);
+	rmdir(other);
+	return 0;
+}
+
+/* Where cgroup v2 is mounted; false where it is not. */
+static bool find_mount(char out[static MOUNT_MAX])
+{
+	FILE *f = fopen("/proc/mounts", "re");
+	char line[1024], type[64];
+	bool found = false;
+
+	assert_non_null(f);
+	while (!found && fgets(line, sizeof(line), f))
+		found = sscanf(line, "%*s %255s %63s", out, type) == 2 &&
+			strcmp(type, "cgroup2") == 0;
+	fclose(f);
+	return found;
+}
+
+static bool move_to(const char *to)
+{
+	char path[GROUP_MAX + 16];
+	FILE *f;
+	bool moved;
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", to);
+	f = fopen(path, "we");
+	if (!f)
+		return false;
+	moved = fprintf(f, "%d\n", pid) > 0;
+	return fclose(f) == 0 && moved;
+}
+
+/* Of the details that a scan brings of pid: its cgroup's last part, or "" where it brings none. */
+static void expect(struct source *s, const char *last)
+{
+	struct table *t;
+	struct err err = {0};
+	const struct process *p;
+	const char *got = "";
+
+	assert_int_equal(source_scan(s, &t, &err), 0);
+	p = table_pid(t, pid);
+	assert_non_null(p);
+	if (p->detail && p->detail->cgroup.data)
+		got = strrchr(p->detail->cgroup.data, '/') + 1;
+	if (strcmp(got, last) != 0)
+		fail_msg("\"%s\", not \"%s\"", got, last);
+	table_free(t);
+}
+
+static void a_watched_process_that_is_moved_is_read_anew(void **state)
+{
+	const struct source_options o = {.details = DETAIL_BASIC, .again_and_again = true};
+	char mount[MOUNT_MAX], name[64], second[64];
+	struct identity id;
+	struct source *s;
+	struct err err = {0};
+
+	(void)state;
+	snprintf(name, sizeof(name), "stray-test-a-%d", getpid());
+	snprintf(second, sizeof(second), "stray-test-b-%d", getpid());
+	if (!find_mount(mount))
+		skip();
+	snprintf(group, sizeof(group), "%s/%s", mount, name);
+	snprintf(other, sizeof(other), "%s/%s", mount, second);
+	if (mkdir(group, 0755) < 0 || mkdir(other, 0755) < 0) {
+		print_message("no cgroup can be made: %s\n", strerror(errno));
+		skip();
+	}
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		alarm(LIFE_S);
+		for (;;)
+			pause();
+	}
+	id = (struct identity){pid, made_start_ticks(pid)};
+	assert_int_equal(source_open(&o, &s, &err), 0);
+	assert_true(move_to(group));
+	expect(s, name);
+	expect(s, "");
+	assert_true(move_to(other));
+	expect(s, ""); /* not watched */
+	assert_int_equal(source_watch(s, &id, 1), 0);
+	expect(s, second);
+	expect(s, "");
+	assert_true(move_to(group));
+	expect(s, name);
+	assert_int_equal(source_watch(s, NULL, 0), 0);
+	assert_true(move_to(other));
+	expect(s, "");
+	source_close(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(a_watched_process_that_is_moved_is_read_anew, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
