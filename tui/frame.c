@@ -130,19 +130,22 @@ void frame_draw_flags(const struct frame *f, int y, int x, const struct process 
 	}
 }
 
-/* The time since the run was over: "+8:01", "+2h05". */
+/* The time since the run was over: "+8:01", "+2h05".  Where it was over before, at least so much:
+ * ">8:01"; whether what is older began after the end is not known: "?". */
 static void after(const struct frame *f, const struct process *p, char out[static 12])
 {
 	uint64_t hz = (uint64_t)f->t->host.ticks_per_second, s;
+	char sign = f->v->run.over_before ? '>' : '+';
 
-	out[0] = '\0';
+	snprintf(out, 12, "%s", f->v->run.over_before ? "?" : "");
 	if (!f->v->run.over_ticks || p->id.start <= f->v->run.over_ticks || !hz)
 		return;
 	s = (p->id.start - f->v->run.over_ticks) / hz;
 	if (s < 3600)
-		snprintf(out, 12, "+%" PRIu64 ":%02" PRIu64, s / 60, s % 60);
+		snprintf(out, 12, "%c%" PRIu64 ":%02" PRIu64, sign, s / 60, s % 60);
 	else
-		snprintf(out, 12, "+%" PRIu64 "h%02" PRIu64, s / 3600 % 1000000, s % 3600 / 60);
+		snprintf(out, 12, "%c%" PRIu64 "h%02" PRIu64, sign, s / 3600 % 1000000,
+			 s % 3600 / 60);
 }
 
 static void field_text(const struct frame *f, enum field field, const struct process *p,

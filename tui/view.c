@@ -124,11 +124,7 @@ static void watch_run(struct view *v)
 	unsigned detached = 0, late = 0, alive = 0;
 	char flags[7];
 
-	if (identity_known(v->run.root) && !v->run.over_ticks && !table_find(t, v->run.root)) {
-		uint64_t hz = (uint64_t)t->host.ticks_per_second;
-
-		v->run.over_ticks = t->host.boot_ns / CLOCK_NS_PER_S * hz;
-	}
+	run_note_end(&v->run, t);
 	for (size_t i = 0; i < t->procs.n; i++) {
 		const struct process *p = &t->procs.v[i];
 

@@ -47,12 +47,17 @@ static void add_what(const struct view *v, struct line *l)
 		line_add(l, "nothing recorded");
 		return;
 	}
-	clock_hms(v->chosen_wall_ns, when);
 	line_text(l, v->run.id, 40);
-	line_add(l, ", chosen here %s", when);
+	if (!v->run.over_before) { /* else it was chosen at the moment that is told below */
+		clock_hms(v->chosen_wall_ns, when);
+		line_add(l, ", chosen here %s", when);
+	}
 	if (v->run.over_ticks) {
 		clock_hms(facts_wall_ns(&t->host, v->run.over_ticks), when);
-		line_add(l, " · LEFTOVER: its root ended %s", when);
+		line_add(l,
+			 v->run.over_before ? " · LEFTOVER: ended before %s"
+					    : " · LEFTOVER: its root ended %s",
+			 when);
 	}
 }
 

@@ -110,6 +110,26 @@ static void set_reference(struct run *run, const struct selector *target, const 
 	}
 }
 
+/* A group or session was led by its root: without one that has ended, nobody saw when. */
+static void note_leader_gone(struct run *run, const struct selector *target, const struct table *t)
+{
+	const struct process *root = table_find(t, run->root);
+	bool led = target->kind == SELECT_GROUP || target->kind == SELECT_SESSION;
+
+	if (!led || !table_shows_all(t) || (root && !process_is_dead(root)))
+		return;
+	run->over_ticks = host_now_ticks(&t->host);
+	run->over_before = true;
+}
+
+void run_note_end(struct run *run, const struct table *t)
+{
+	const struct process *root = table_find(t, run->root);
+
+	if (identity_known(run->root) && !run->over_ticks && (!root || process_is_dead(root)))
+		run->over_ticks = host_now_ticks(&t->host);
+}
+
 static struct identity holder(const struct table *t, pid_t number)
 {
 	const struct process *p = table_pid(t, number);
@@ -132,6 +152,7 @@ int run_choose(struct run *run, const struct selector *target, const struct tabl
 	if (copy_selector(&run->chosen, target) < 0)
 		goto nomem;
 	set_reference(run, target, t, first);
+	note_leader_gone(run, target, t);
 	run->pgid_holder = holder(t, run->pgid);
 	run->sid_holder = holder(t, run->sid);
 	run->uid = d ? d->uid : (uid_t)-1;

@@ -36,6 +36,7 @@ struct run {
 	struct bytes cwd;
 	uint64_t since_ticks; /* start time of its oldest process when chosen */
 	uint64_t over_ticks;  /* when it expired or ended, ticks since boot; 0: not known */
+	bool over_before;     /* it had ended by then: when is not known */
 	size_t ended;         /* members that have exited since it was chosen */
 	bool ends_asked;      /* the root's own stdin, stdout and stderr were looked at */
 	uint8_t ends_error;   /* errno, where they could not be read */
@@ -54,6 +55,10 @@ struct run {
 int run_choose(struct run *run, const struct selector *target, const struct table *t,
 	       struct err *err);
 void run_clear(struct run *run);
+
+/* Notes when the root has ended, if it has and that is not known yet.  A dead root that nobody has
+ * reaped has ended, too. */
+void run_note_end(struct run *run, const struct table *t);
 
 /* A copy of its own; to need not be cleared before.  false when out of memory. */
 bool run_copy(struct run *to, const struct run *from);

@@ -24,6 +24,14 @@ bool host_started_wall_ns(const struct host *h, uint64_t start_ticks, uint64_t *
 	return true;
 }
 
+uint64_t host_now_ticks(const struct host *h)
+{
+	uint64_t ticks = h->ticks_per_second > 0 ? (uint64_t)h->ticks_per_second : 0;
+
+	return h->boot_ns / CLOCK_NS_PER_S * ticks +
+	       h->boot_ns % CLOCK_NS_PER_S * ticks / CLOCK_NS_PER_S;
+}
+
 struct table *table_new(void)
 {
 	return calloc(1, sizeof(struct table));

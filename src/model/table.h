@@ -69,6 +69,9 @@ struct table {
  * boot to ns since 1970.  false where they cannot tell. */
 bool host_started_wall_ns(const struct host *h, uint64_t start_ticks, uint64_t *wall_ns);
 
+/* The moment of the scan in ticks since boot, as processes' start times are. */
+uint64_t host_now_ticks(const struct host *h);
+
 struct table *table_new(void); /* NULL when out of memory */
 void table_free(struct table *t);
 

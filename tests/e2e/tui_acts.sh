@@ -83,7 +83,7 @@ incident() {
 	tui_keys r
 	tui_wait "Which run?"
 	tui_keys Enter
-	ok "$who: the run is chosen" tui_wait "chosen here"
+	ok "$who: the run is chosen" tui_wait "held by nothing"
 	find_number "$term"
 	tui_keys T
 	tui_wait "TERM to group"

@@ -175,6 +175,46 @@ static void a_run_remembers_what_it_was_made_of(void **state)
 	finish(&c);
 }
 
+static void when_the_root_ended_is_not_made_up(void **state)
+{
+	static const struct {
+		const char *target, *host, *later;
+		uint64_t over, over_later; /* ticks */
+		bool before;
+	} cases[] = {
+		/* it lives; it is missed by the second look; it is a zombie then */
+		{"sid:300", SHELL RUN, SHELL RUN, 0, 0, false},
+		{"sid:300", SHELL RUN, SHELL "301 1 300 300 S 510 sh\n", 0, 1002050, false},
+		{"300", SHELL RUN, SHELL "300 1 300 300 Z 500 x\n301 1 300 300 S 510 sh\n", 0,
+		 1002050, false},
+		/* it was dead when it was chosen: by then, and nobody knows when */
+		{"pgid:300", SHELL "301 1 300 300 S 510 sh\n", SHELL "301 1 300 300 S 510 sh\n",
+		 1000000, 1000000, true},
+		{"sid:300", SHELL "300 1 300 300 Z 500 x\n301 1 301 300 S 510 sh\n",
+		 SHELL "301 1 301 300 S 510 sh\n", 1000000, 1000000, true},
+		/* hidden, perhaps */
+		{"pgid:300", "host hidepid\n" SHELL "301 1 300 300 S 510 sh\n",
+		 SHELL "301 1 300 300 S 510 sh\n", 0, 0, false},
+		/* nothing says who began an audit session */
+		{"audit:7", SHELL "301 1 300 300 S 510 sh audit=7\n",
+		 SHELL "301 1 300 300 S 510 sh audit=7\n", 0, 0, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct chosen c;
+
+		choose(&c, cases[i].target, cases[i].host);
+		assert_int_equal(c.run.over_ticks, cases[i].over);
+		hosts_look(&c.k, cases[i].later);
+		c.k.now->host.boot_ns = 10020500000000;
+		run_note_end(&c.run, c.k.now);
+		assert_int_equal(c.run.over_ticks, cases[i].over_later);
+		assert_int_equal(c.run.over_before, cases[i].before);
+		finish(&c);
+	}
+}
+
 static void a_copy_of_a_run_is_its_own(void **state)
 {
 	static const char *const targets[] = {"300", "cgroup:/a/b", "env:AGENT=x"};
@@ -580,6 +620,7 @@ int main(void)
 		cmocka_unit_test(members_are_found_on_evidence),
 		cmocka_unit_test(a_run_is_made_of_what_lives),
 		cmocka_unit_test(a_run_remembers_what_it_was_made_of),
+		cmocka_unit_test(when_the_root_ended_is_not_made_up),
 		cmocka_unit_test(a_copy_of_a_run_is_its_own),
 		cmocka_unit_test(stray_and_what_it_runs_below_are_never_members),
 		cmocka_unit_test(ancestors_are_own_however_many_and_in_a_ring),

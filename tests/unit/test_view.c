@@ -309,7 +309,7 @@ static void r_chooses_a_run_and_its_screen_says_how_it_stands(void **state)
 	world_keys(&w, "/ <4150> Enter r");
 	world_shows(&w, "Which run?");
 	world_keys(&w, "Enter");
-	world_shows(&w, "session 4102, chosen here");
+	world_shows(&w, "session 4102 · LEFTOVER: ended before 14:11:07");
 	world_shows(&w, "2 ALIVE");
 	world_shows(&w, "REGROUPED");
 	world_shows(&w, "the run's");
