@@ -9,6 +9,7 @@
 #include <string.h>
 
 static const struct cmd *const commands[] = {
+	&cmd_export,
 	&cmd_watch, &cmd_list, &cmd_snap, &cmd_diff, &cmd_why, &cmd_end, &cmd_freeze, &cmd_thaw,
 };
 

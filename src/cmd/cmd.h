@@ -48,6 +48,7 @@ struct cmd {
 	int (*run)(const struct cmd *cmd, int argc, char **argv);
 };
 
+extern const struct cmd cmd_export;
 extern const struct cmd cmd_list, cmd_why, cmd_snap, cmd_diff, cmd_end, cmd_freeze, cmd_thaw;
 
 /* How a command's parsing went on. */

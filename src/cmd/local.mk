@@ -4,6 +4,7 @@ libcmd_a_SOURCES = \
 	%D%/cmd.c %D%/cmd.h \
 	%D%/diff.c \
 	%D%/end.c %D%/end_print.c %D%/end_print.h \
+	%D%/export.c \
 	%D%/line.c %D%/line.h \
 	%D%/list.c %D%/list_json.c %D%/list_json.h \
 	%D%/snap.c \

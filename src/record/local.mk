@@ -6,6 +6,11 @@ librecord_a_SOURCES = \
 	%D%/chain.c %D%/chain.h \
 	%D%/diff_json.c %D%/diff_json.h \
 	%D%/digest.c %D%/digest.h \
+	%D%/export.c %D%/export.h %D%/export_parts.h \
+	%D%/export_event.c %D%/export_files.c %D%/export_fold.c %D%/export_settle.c \
+	%D%/export_json.c %D%/export_json_parts.c \
+	%D%/export_md.c %D%/export_md_acts.c %D%/export_md_members.c %D%/export_md_run.c \
+	%D%/export_words.c \
 	%D%/host_json.c %D%/host_json.h \
 	%D%/intent.c %D%/intent.h \
 	%D%/journal.c %D%/journal.h \

@@ -141,14 +141,14 @@ static int member_changed(struct story *s, const char *name, const json_t *event
 	else if (strcmp(name, "survivor") == 0)
 		m->survived = true;
 	else if (strcmp(name, "setsid") == 0)
-		m->sid = pid_of(event, "to", m->sid);
+		m->sid = m->pgid = pid_of(event, "to", m->sid); /* setsid(2) makes both */
 	else if (strcmp(name, "setpgid") == 0)
 		m->pgid = pid_of(event, "to", m->pgid);
 	else if (strcmp(name, "reparented") == 0)
 		m->ppid = story_identity(event, "to").pid;
 	else if (strcmp(name, "left_cgroup") == 0)
 		return json_get_bytes(event, "to", &m->cgroup, err);
-	else if (strcmp(name, "execed") == 0)
+	else if (strcmp(name, "execed") == 0 || strcmp(name, "leftover") == 0)
 		return take_facts(m, event, err);
 	return 0;
 }

@@ -10,7 +10,7 @@ libtables_a_SOURCES = \
 
 UNIT_RECORD_LIBS = libtables.a librecord.a libmodel.a libbase.a \
 	$(JANSSON_LIBS) $(SODIUM_LIBS) $(UNIT_LIBADD) -lm
-UNIT_RECORD = test_actdir test_diff test_diff_json test_journal test_markdown test_outfile \
+UNIT_RECORD = test_actdir test_diff test_diff_json test_export test_journal test_markdown test_outfile \
 	test_replay test_report test_snapshot test_statedir
 check_PROGRAMS += $(UNIT_RECORD)
 TESTS += $(UNIT_RECORD)
@@ -22,6 +22,11 @@ test_diff_LDADD = $(UNIT_RECORD_LIBS)
 test_diff_json_SOURCES = %D%/test_diff_json.c
 test_diff_json_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_diff_json_LDADD = $(UNIT_RECORD_LIBS)
+
+EXTRA_DIST += %D%/export.md %D%/export.json
+test_export_SOURCES = %D%/test_export.c
+test_export_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_export_LDADD = $(UNIT_RECORD_LIBS)
 
 test_journal_SOURCES = %D%/test_journal.c
 test_journal_CPPFLAGS = $(UNIT_CPPFLAGS)
