@@ -175,7 +175,7 @@ def in_fish_it_is_offered():
 # A program of which two runs are recorded, and one with which nothing works.
 RUNS = """#!/bin/sh
 [ "$1" = runs ] || exec '%s' "$@"
-echo '{"schema":"stray.runs/1","runs":[{"run_id":"build-1","state":"left"},{"run_id":"run-7f3c0a12"}]}'
+echo '{"schema":"stray.runs/1","runs":[{"run_id":"build-1"},{"run_id":"run-7f3c0a12","record":{"run_id":"run-7f3c0a12"}}]}'
 """
 BROKEN = "#!/bin/sh\necho TROUBLE; echo TROUBLE >&2; exit 2\n"
 TYPED_RUNS = [

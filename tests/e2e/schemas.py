@@ -191,6 +191,56 @@ def what_a_term_leaves_behind():
     is_closed(fits(out))
 
 
+def lines(path):
+    with open(path, encoding="utf-8") as f:
+        return [fits(json.loads(line)) for line in f]
+
+
+# A leader whose child goes on, after the leader too, and does at a line what changes it.
+RUN = r"""
+child = os.fork()
+if child:
+    print(child); print("READY", flush=True); sys.stdin.readline(); os._exit(0)
+while os.getppid() == os.getsid(0):
+    time.sleep(0.01)
+os.setpgid(0, 0); os.setsid() if os.getpid() != os.getpgid(0) else None
+os.execv("/bin/sleep", [b"sleep", b"61"])
+"""
+
+
+def a_recorded_run_and_its_journal():
+    if "\n  adopt " not in stray("--help", status=0).stdout:
+        raise Skip("no stray adopt in this version")
+    with state_dir() as d, Code(RUN) as made:
+        args = ["--state-dir", d]
+        is_closed(run("adopt", *args, "--id=one", "--expired-at=2100-01-01T00:00:00Z",
+                      "--approved-by=me", f"sid:{made.pid}"))
+        assert run("check", *args, "one")["may_act"]
+        stray("note", *args, f"--process={made.pids[0]}", "one", "meant \u202e to stay", status=0)
+        run("freeze", *args, "run:one")
+        run("thaw", *args, "run:one")
+        made.process.stdin.write("\n")
+        made.process.stdin.flush()
+        made.process.wait()
+        until(lambda: "sleep" in os.readlink(f"/proc/{made.pids[0]}/exe"))
+        assert not run("check", *args, "--action=push", "one", status=1)["may_act"]
+        run("end", *args, "run:one")
+        is_closed(run("runs", *args))
+        is_closed(run("verify", *args))
+        with open(f"{d}/runs/one/run.json", encoding="utf-8") as f:
+            is_closed(fits(json.load(f)))
+        seen = {}
+        for path in [f"{d}/runs/one/journal.jsonl", f"{d}/ledger.jsonl",
+                     *glob.glob(f"{d}/acts/*/journal.jsonl")]:
+            seen.update({event["event"]: event for event in lines(path)})
+    for event in seen.values():
+        is_closed(event)
+    assert set(seen) >= {"run_opened", "adopted", "started", "note", "signal_intent",
+                         "signal_sent", "exited", "reparented", "leftover", "run_closed",
+                         "frozen", "thawed", "action_accepted", "action_refused",
+                         "end_requested", "snapshot"}, set(seen)
+
+
 def the_schemas_are_installed():
     with tempfile.TemporaryDirectory() as d:
         files = installed("install-dist_schemasDATA", d)
@@ -214,5 +264,6 @@ main([
     ends_freezes_and_their_records,
     what_a_term_leaves_behind,
     an_end_that_is_refused,
+    a_recorded_run_and_its_journal,
     the_schemas_are_installed,
 ])
