@@ -151,11 +151,14 @@ void facts_origin(struct line *l, const struct table *t, const struct process *p
 		[LOGIN_STATE_UNKNOWN] = "",
 	};
 	const char *login = logins[origin_login_state(t, p)];
+	struct bytes name;
 
-	if (p->origin_name.len)
-		line_bytes(l, &p->origin_name, 40);
+	bool scope = !p->origin_name.len && origin_scope(p, &name);
+
+	if (p->origin_name.len || scope)
+		line_bytes(l, scope ? &name : &p->origin_name, 40);
 	if (*login)
-		line_add(l, "%s%s", p->origin_name.len ? ", " : "", login);
+		line_add(l, "%s%s", p->origin_name.len || scope ? ", " : "", login);
 }
 
 static void unreadable(const struct table *t, void (*fn)(void *, const char *), void *ctx)

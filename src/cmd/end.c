@@ -127,6 +127,21 @@ static int make_plan(struct end *e, struct err *err)
 	return plan_make(t, &e->run, &aim, &e->plan, err);
 }
 
+/* Whether --only=members, where this is refused, would hit anybody. */
+static bool members_help(const struct end *e)
+{
+	struct aim aim = {.scope = SCOPE_MEMBERS, .signal = e->signal, .possible = e->possible};
+	struct plan members;
+	bool helps;
+
+	if (!e->plan.own.n || e->only == SCOPE_MEMBERS ||
+	    plan_make(e->look.tracker.now, &e->run, &aim, &members, NULL) < 0)
+		return false;
+	helps = members.hit.n && !members.refused[0];
+	plan_clear(&members);
+	return helps;
+}
+
 static int print_plan(struct end *e, struct err *err)
 {
 	struct line o;
@@ -335,7 +350,8 @@ static int end(struct end *e, const struct selector *target, int *status, struct
 		if (e->common.json)
 			end_json(e->text, e->look.tracker.now, &e->plan, NULL, err);
 		return err_set(err, EPERM, "%s: refused: %s%s", e->text, e->plan.refused,
-			       e->plan.own.n ? ": --only=members spares it and hits the rest" : "");
+			       members_help(e) ? ": --only=members spares it and hits the rest"
+					       : "");
 	}
 	if (e->dry_run)
 		return e->common.json ? end_json(e->text, e->look.tracker.now, &e->plan, NULL, err)

@@ -221,6 +221,7 @@ static void say_origin(struct writer *w)
 {
 	const struct process *p = w->p;
 	const struct detail *d = p->detail;
+	struct bytes scope;
 	static const char *const login_words[] = {"", ", login open", ", login closed",
 						  ", whether the login is open is not known"};
 
@@ -228,6 +229,9 @@ static void say_origin(struct writer *w)
 	if (p->origin_name.len) {
 		add(w, " ");
 		add_bytes(w, &p->origin_name);
+	} else if (origin_scope(p, &scope)) {
+		add(w, ", in ");
+		add_bytes(w, &scope);
 	}
 	add(w, "%s", login_words[origin_login_state(w->k->now, p)]);
 	if (detail_knows(d, DETAIL_LOGIN)) {
@@ -286,6 +290,7 @@ static void say_suspicion(struct writer *w)
 	const struct process *p = w->p;
 	const char *mux = suspect_multiplexer(p);
 	const char *sep = "";
+	struct bytes scope;
 
 	for (unsigned i = 0; i < SUSPECT_COUNT; i++)
 		if (p->suspect & 1u << i) {
@@ -300,8 +305,12 @@ static void say_suspicion(struct writer *w)
 			add(w, "explained: %s, by ", suspect_reason(1u << i));
 			if (mux)
 				add(w, "%s", mux);
-			else
+			else if (p->origin_name.len)
 				add_bytes(w, &p->origin_name);
+			else if (origin_scope(p, &scope))
+				add_bytes(w, &scope);
+			else
+				add(w, "what it is");
 			end(w, "");
 		}
 }

@@ -186,6 +186,27 @@ struct origin origin_of_cgroup(const char *path, size_t len)
 	return o;
 }
 
+bool origin_scope(const struct process *p, struct bytes *out)
+{
+	const struct bytes *path = p->detail ? &p->detail->cgroup : NULL;
+	size_t end = path && path->data && p->origin == ORIGIN_UNKNOWN ? path->len : 0;
+
+	while (end) {
+		size_t begin = end;
+		struct step step;
+
+		while (begin && path->data[begin - 1] != '/')
+			begin--;
+		step = (struct step){path->data + begin, end - begin};
+		if (ends(step, ".scope")) {
+			*out = (struct bytes){path->data + begin, step.len};
+			return true;
+		}
+		end = begin ? begin - 1 : 0;
+	}
+	return false;
+}
+
 const char *origin_kind_name(enum origin_kind kind)
 {
 	static const char *const names[] = {

@@ -30,6 +30,10 @@ int origin_judge_one(const struct host *host, struct process *p);
  * origin_note_init().  0 or -ENOMEM. */
 int origin_judge(struct table *t);
 
+/* The innermost scope of its cgroup, where it has no origin to be named by: "run-r3f2a.scope".
+ * *out borrowed from p, not ended by a NUL; false where there is none. */
+bool origin_scope(const struct process *p, struct bytes *out);
+
 const char *origin_kind_name(enum origin_kind kind); /* "unit", "login", ... as in snapshots */
 
 /* The login a process came from: by scope, else by audit session.  NULL: none known. */

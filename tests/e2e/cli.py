@@ -113,6 +113,12 @@ def a_dead_number_that_lives_on_as_a_group_or_session_is_said():
     trouble("list", f"{os.getpid()}@1", says="is another process now")
 
 
+def only_members_is_not_offered_where_it_would_hit_nobody():
+    for target in ["1", "sid:0", "pgid:0", os.getpid()]:
+        for only in [[], ["--only=members"]]:
+            assert "spares" not in trouble("end", "--dry-run", *only, target)
+
+
 def a_dry_run_with_json_is_json():
     with Made("group", 1) as made:
         out = json.loads(stray("end", "--dry-run", "--json", f"pgid:{made['leader']}", status=0).stdout)
@@ -264,6 +270,7 @@ if __name__ == "__main__":
         a_word_that_is_no_command_is_not_taken_for_a_target,
         end_without_a_target_exits_2_and_names_the_candidates,
         a_dead_number_that_lives_on_as_a_group_or_session_is_said,
+        only_members_is_not_offered_where_it_would_hit_nobody,
         a_dry_run_with_json_is_json,
         json_of_an_end_tells_every_signal_that_was_sent,
         closed_descriptors_are_not_taken_by_files,

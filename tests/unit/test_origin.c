@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -330,12 +331,46 @@ static void a_user_manager_is_a_child_of_init_in_its_own_scope(void **state)
 	table_free(t);
 }
 
+static void what_has_no_origin_is_named_by_its_scope(void **state)
+{
+	static const struct {
+		const char *path, *scope;
+		enum origin_kind kind;
+	} cases[] = {
+		{"/system.slice/run-r3f2a.scope", "run-r3f2a.scope", ORIGIN_UNKNOWN},
+		{"/a.scope/b.scope/below", "b.scope", ORIGIN_UNKNOWN},
+		{"/system.slice/run-r3f2a.scope", NULL, ORIGIN_SERVICE},
+		{"/", NULL, ORIGIN_UNKNOWN},
+		{"", NULL, ORIGIN_UNKNOWN},
+		{NULL, NULL, ORIGIN_UNKNOWN},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct detail d = {0};
+		struct process p = {.detail = &d, .origin = (uint8_t)cases[i].kind};
+		struct bytes scope = {0};
+		char path[64];
+
+		if (cases[i].path) {
+			snprintf(path, sizeof(path), "%s", cases[i].path);
+			d.cgroup = (struct bytes){path, strlen(path)};
+		}
+		assert_int_equal(origin_scope(&p, &scope), cases[i].scope != NULL);
+		if (cases[i].scope) {
+			assert_int_equal(scope.len, strlen(cases[i].scope));
+			assert_memory_equal(scope.data, cases[i].scope, scope.len);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cgroup_paths_name_what_started_it),
 		cmocka_unit_test(names_of_a_users_choice_are_no_others_origin),
 		cmocka_unit_test(a_path_of_any_length_is_read_to_its_end),
+		cmocka_unit_test(what_has_no_origin_is_named_by_its_scope),
 		cmocka_unit_test(each_process_gets_the_origin_of_its_tree),
 		cmocka_unit_test(what_a_snapshot_calls_an_origin_is_found_in_its_path),
 		cmocka_unit_test(a_login_is_open_closed_or_not_known),
