@@ -1,6 +1,7 @@
 #include "tui/frame.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -301,6 +302,7 @@ static enum style make_note(const struct frame *f, const struct row *row, struct
 {
 	const struct process *p = row->t.p;
 	const struct ghost *g;
+	struct line reasons;
 	char when[9];
 
 	line_start(l, f->v->o.ascii);
@@ -323,12 +325,16 @@ static enum style make_note(const struct frame *f, const struct row *row, struct
 		line_add(l, "%s", mux ? mux : "");
 		return STYLE_DIM;
 	}
-	/* the session's row and the tree say the others */
-	facts_reasons(l, p,
+	/* what an act must know comes first; the session's row and the tree say the rest */
+	if (p->detail && sigmask_has(p->detail->sig_ignored, SIGTERM))
+		line_add(l, "ignores TERM");
+	line_start(&reasons, l->ascii);
+	facts_reasons(&reasons, p,
 		      SUSPECT_LEADER_GONE | SUSPECT_TTY_CLOSED |
 			      (row->t.depth > 0 ? SUSPECT_CHILD : 0u));
-	if (p->detail && sigmask_has(p->detail->sig_ignored, 15))
-		line_add(l, "%signores TERM", l->len ? ", " : "");
+	if (reasons.len)
+		line_comma(l);
+	line_add(l, "%s", reasons.text);
 	return STYLE_SUSPECT;
 }
 

@@ -9,6 +9,7 @@
 #include "base/vec.h"
 
 #define LABEL_CELLS 12
+#define FOLD_MIN 16 /* cells: with less room a line is cut, and scrolled sideways */
 
 static void drop_lines(struct page *p)
 {
@@ -39,7 +40,7 @@ void page_free(struct page *p)
 
 static void add(struct page *p, enum style style, int label, char *text)
 {
-	struct page_line line = {text, style, label};
+	struct page_line line = {.text = text, .style = style, .label = label};
 
 	if (text && !VEC_PUSH(&p->lines, line))
 		free(text);
@@ -57,19 +58,69 @@ void page_add(struct page *p, enum style style, const char *fmt, ...)
 	add(p, style, 0, text);
 }
 
+/* Where a line that has room for so many cells ends: at the last blank, else within a word. */
+static size_t break_at(const char *text, int cells)
+{
+	size_t at = 0, blank = 0, len = strlen(text), lead = strspn(text, " ");
+	int used = 0;
+
+	while (at < len) {
+		uint32_t cp;
+		int n = text_decode(text + at, len - at, &cp), wide = n ? text_width_cp(cp) : 1;
+
+		if (used + wide > cells)
+			break;
+		if (text[at] == ' ' && at > lead)
+			blank = at;
+		used += wide;
+		at += n ? (size_t)n : 1;
+	}
+	return at == len || !blank || text[at] == ' ' ? at : blank;
+}
+
+/* One fact over as many lines as it needs; what goes on is indented as it began. */
+static void add_folded(struct page *p, const char *label, enum style style, const char *value)
+{
+	int room = p->cols - LABEL_CELLS, indent = (int)strspn(value, " ");
+	char *text;
+
+	if (p->cols == 0 || room - indent < FOLD_MIN)
+		room = text_cells(value);
+	for (const char *at = value; *at || at == value;) {
+		int in = at == value ? 0 : indent;
+		size_t n = break_at(at, room - in);
+
+		if (asprintf(&text, "%-*s%*s%.*s", LABEL_CELLS, at == value ? label : "", in, "",
+			     (int)n, at) < 0)
+			return;
+		add(p, style, LABEL_CELLS, text);
+		if (!at[n])
+			return;
+		at += n;
+		at += strspn(at, " ");
+	}
+}
+
 void page_fact(struct page *p, const char *label, enum style style, const char *fmt, ...)
 {
-	char *value = NULL, *text = NULL;
+	char *value = NULL;
 	va_list ap;
 
 	va_start(ap, fmt);
 	if (vasprintf(&value, fmt, ap) < 0)
 		value = NULL;
 	va_end(ap);
-	if (value && asprintf(&text, "%-*s%s", LABEL_CELLS, label, value) < 0)
-		text = NULL;
+	if (value)
+		add_folded(p, label, style, value);
 	free(value);
-	add(p, style, LABEL_CELLS, text);
+}
+
+void page_right(struct page *p, int cell, enum style style)
+{
+	if (!p->lines.n)
+		return;
+	p->lines.v[p->lines.n - 1].right = cell;
+	p->lines.v[p->lines.n - 1].right_style = style;
 }
 
 void page_gap(struct page *p)
@@ -137,6 +188,8 @@ void page_draw(struct page *p, const struct area *area)
 			draw_cut(area, y, 0, area->cols, l->style, l->text);
 		else
 			draw_text(area, y, -p->sideways, l->style, l->text);
+		if (l->right > p->sideways)
+			draw_restyle(area, y, l->right - p->sideways, area->cols, l->right_style);
 		if (l->label > p->sideways)
 			draw_restyle(area, y, 0, l->label - p->sideways, STYLE_HEADER);
 	}

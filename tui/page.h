@@ -14,6 +14,8 @@ struct page_line {
 	char *text; /* owned, safe */
 	enum style style;
 	int label; /* cells at its beginning that are a label: in the header's role */
+	int right; /* from this cell on it is of right_style; 0: nowhere */
+	enum style right_style;
 };
 
 struct page {
@@ -24,6 +26,7 @@ struct page {
 	} lines;
 	size_t top;
 	int sideways;
+	int cols;  /* facts that are wider go on below, under their beginning; 0: never */
 	int shown; /* lines of the last drawing, for paging */
 };
 
@@ -37,6 +40,9 @@ void page_add(struct page *p, enum style style, const char *fmt, ...)
 /* "label      text", the label in a column of its own */
 void page_fact(struct page *p, const char *label, enum style style, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+
+/* What of the last line is from a cell on has a style of its own. */
+void page_right(struct page *p, int cell, enum style style);
 
 /* An empty line. */
 void page_gap(struct page *p);

@@ -205,7 +205,10 @@ static void draw_suspect_counts(const struct view *v, const struct area *a)
 	line_start(&l, v->o.ascii);
 	line_add(&l, "%zu processes", t->procs.n);
 	if (v->list == LIST_SUSPECTS && !is_filtered(v))
-		line_add(&l, ", %zu accounted for below", t->procs.n - c.alive);
+		line_add(&l, ", %zu accounted for", t->procs.n - c.alive);
+	if (v->list == LIST_SUSPECTS && !is_filtered(v) &&
+	    x + text_cells(l.text) + text_cells(" below") < a->cols)
+		line_add(&l, " below");
 	draw_cut(a, 1, x, a->cols - x - 1, STYLE_DIM, l.text);
 }
 
@@ -277,9 +280,7 @@ static void draw_unit(const struct view *v, const struct area *a, int y)
 	line_start(&l, v->o.ascii);
 	clock_hms(v->k->now->coverage.first_scan_wall_ns, when);
 	line_text(&l, v->run.id, 40);
-	line_add(&l,
-		 ", held by nothing · seen: scans of /proc since %s, nothing between two of them",
-		 when);
+	line_add(&l, ", held by nothing · seen: scans since %s, not what lived between two", when);
 	if (pipes_unknown(&v->run, unknown, sizeof(unknown)))
 		line_add(&l, " · not known: %s", unknown);
 	draw_text(a, y, 1, STYLE_HEADER, "unit:");

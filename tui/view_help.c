@@ -86,6 +86,8 @@ static void help_keys(struct page *page, bool readonly, int cols)
 			text_cut(cut, sizeof(cut), HELP_CELLS - 1, false);
 		page_add(page, i < half ? h->styles[i] : STYLE_NORMAL, "%s%*s%s", cut,
 			 right->len ? HELP_CELLS - text_cells(cut) : 0, "", right->text);
+		if (right->len && i < half)
+			page_right(page, HELP_CELLS, h->styles[half + i]);
 	}
 	free(h);
 }

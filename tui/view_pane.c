@@ -163,7 +163,15 @@ void view_plan_here(struct view *v)
 	free(ids);
 }
 
-/* Others of the same login or session that the group does not hold. */
+static bool is_hit(const struct plan *plan, struct identity id)
+{
+	for (size_t i = 0; i < plan->hit.n; i++)
+		if (identity_same(plan->hit.v[i].id, id))
+			return true;
+	return false;
+}
+
+/* Others of the same login or session that would not be hit. */
 static void add_missed(const struct view *v, const struct process *p, struct line *l)
 {
 	const struct table *t = v->k->now;
@@ -171,7 +179,8 @@ static void add_missed(const struct view *v, const struct process *p, struct lin
 
 	for (size_t i = 0; i < t->procs.n; i++) {
 		const struct process *q = &t->procs.v[i];
-		if (!q->suspect || q->pgid == p->pgid || !facts_related(p, q))
+
+		if (!q->suspect || is_hit(&v->here, q->id) || !facts_related(p, q))
 			continue;
 		if (n++ < 4)
 			line_add(l, "%s%d", n == 1 ? ".  NOT " : " ", q->id.pid);
@@ -179,7 +188,7 @@ static void add_missed(const struct view *v, const struct process *p, struct lin
 	if (n > 4)
 		line_add(l, " and %u more", n - 4);
 	if (n)
-		line_add(l, " (other groups): r chooses all, then x");
+		line_add(l, " (same session or login): r, then x");
 }
 
 static void add_not_hit(const struct plan *plan, struct line *l)

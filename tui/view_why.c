@@ -307,6 +307,7 @@ void view_why_page(struct view *v)
 
 	snprintf(title, sizeof(title), "Why %d", v->why_of.pid);
 	page_start(&v->page, title);
+	v->page.cols = v->screen_cols - 2;
 	if (g) {
 		clock_hms(g->gone_wall_ns, when);
 		page_add(&v->page, STYLE_WARNING, "It has ended: a scan at %s missed it.", when);

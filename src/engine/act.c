@@ -307,10 +307,9 @@ int act_start(const struct table *now, const struct run *run, const struct plan 
 	if (r < 0)
 		goto done;
 	set_title(a, &fresh);
-	if (!options->no_record)
+	r = act_contacts_before(a, &fresh, err);
+	if (!r && !options->no_record)
 		r = open_record(a, &fresh, err);
-	if (!r)
-		r = act_contacts_before(a, &fresh, err);
 	if (!r)
 		r = start_ladder(a, &fresh, err);
 done:

@@ -513,6 +513,41 @@ static void a_click_on_the_key_line_presses_the_key(void **state)
 	world_end(&w);
 }
 
+static void who_is_hit_is_not_said_to_be_spared(void **state)
+{
+	struct world w;
+
+	(void)state;
+	started(&w, world_incident(), 30, 100);
+	world_keys(&w, "/ <4131> Enter");
+	world_shows(&w, "hits group 4102: 1, TERM useless for 1.  NOT 4150");
+	world_keys(&w, "[");
+	world_keys(&w, "]");
+	while (!view_row(&w.view) || view_row(&w.view)->kind != ROW_SESSION ||
+	       view_process(&w.view)->sid != 4102)
+		world_keys(&w, "Up");
+	world_shows(&w, "hits session 4102: 2");
+	world_hides(&w, "NOT 4150");
+	world_end(&w);
+}
+
+static void what_is_wider_than_the_page_goes_on_below(void **state)
+{
+	struct table *t = world_incident();
+	struct world w;
+
+	(void)state;
+	tables_set(&table_pid(t, 4131)->detail->cwd,
+		   "/srv/a rather/long and/windy directory/測試/with blanks/and one at the end");
+	started(&w, t, 50, 40);
+	world_keys(&w, "/ <4131> Enter w");
+	world_shows(&w, " directory   /srv/a rather/long\n"
+			"             and/windy\n"
+			"             directory/測試/with\n"
+			"             blanks/and one at the end\n");
+	world_end(&w);
+}
+
 static void tags_are_kept_by_identity(void **state)
 {
 	struct world w;
@@ -585,6 +620,8 @@ int main(void)
 		cmocka_unit_test(ascii_is_ascii),
 		cmocka_unit_test(keys_of_what_is_to_come_say_so),
 		cmocka_unit_test(pages_open_and_close),
+		cmocka_unit_test(who_is_hit_is_not_said_to_be_spared),
+		cmocka_unit_test(what_is_wider_than_the_page_goes_on_below),
 		cmocka_unit_test(a_click_on_the_key_line_presses_the_key),
 		cmocka_unit_test(what_is_read_of_one_process_is_awaited_and_given_up),
 		cmocka_unit_test(the_first_order_is_by_who_is_connected),
