@@ -22,7 +22,8 @@ static int set(struct err *err, int code, int with_errno, const char *fmt, va_li
 	return -code;
 }
 
-int err_set(struct err *err, int code, const char *fmt, ...)
+/* In parentheses: dev/analyzer.h has macros of these names. */
+int(err_set)(struct err *err, int code, const char *fmt, ...)
 {
 	va_list ap;
 	int r;
@@ -33,7 +34,7 @@ int err_set(struct err *err, int code, const char *fmt, ...)
 	return r;
 }
 
-int err_errno(struct err *err, int code, const char *fmt, ...)
+int(err_errno)(struct err *err, int code, const char *fmt, ...)
 {
 	va_list ap;
 	int r;
@@ -42,11 +43,6 @@ int err_errno(struct err *err, int code, const char *fmt, ...)
 	r = set(err, code, 1, fmt, ap);
 	va_end(ap);
 	return r;
-}
-
-int err_nomem(struct err *err)
-{
-	return err_set(err, ENOMEM, "out of memory");
 }
 
 const char *err_name(int code)

@@ -8,6 +8,7 @@
 #ifndef STRAY_BASE_ERR_H
 #define STRAY_BASE_ERR_H
 
+#include <errno.h>
 #include <stdarg.h>
 
 struct err {
@@ -26,8 +27,12 @@ int err_set(struct err *err, int code, const char *fmt, ...) __attribute__((form
 int err_errno(struct err *err, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* ENOMEM, for want of which the process need not end. */
-int err_nomem(struct err *err);
+/* ENOMEM, for want of which the process need not end.  Inline: analysers see that it is no 0. */
+static inline int err_nomem(struct err *err)
+{
+	err_set(err, ENOMEM, "out of memory");
+	return -ENOMEM;
+}
 
 /* The name of an errno ("EACCES"), or "E?" where it has none. */
 const char *err_name(int code);

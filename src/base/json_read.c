@@ -351,7 +351,7 @@ int json_read_line(const char *line, size_t len, json_t **out, struct err *err)
 	json_error_t error;
 
 	*out = json_loadb(line, len, JSON_REJECT_DUPLICATES, &error);
-	if (*out && json_is_object(*out))
+	if (json_is_object(*out))
 		return 0;
 	if (*out) {
 		json_decref(*out);

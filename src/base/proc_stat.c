@@ -59,7 +59,7 @@ static int exit_code(const char *text)
 int proc_stat_parse(char *text, struct proc_stat *out, const char **comm)
 {
 	char *open = strchr(text, '('), *close = open ? strrchr(open, ')') : NULL;
-	uint64_t f[FIELDS];
+	uint64_t f[FIELDS] = {0};
 
 	if (!close || close[1] != ' ' || !close[2] || !read_fields(close + 3, f))
 		return -EPROTO;

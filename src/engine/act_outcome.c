@@ -68,6 +68,17 @@ static int add_outcome(struct act *a, const struct ladder_outcome *o)
 	return add_item(a, was ? was : now, &item);
 }
 
+static int add_outcomes(struct act *a)
+{
+	size_t n;
+	const struct ladder_outcome *o = ladder_outcomes(a->ladder, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (add_outcome(a, &o[i]) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
 /* One that was to stop or go on: what it is doing now. */
 static int add_frozen(struct act *a, const struct target *t)
 {
@@ -137,17 +148,13 @@ static int add_others(struct act *a)
 
 int act_fill_outcome(struct act *a, bool last)
 {
-	size_t n = 0;
-	const struct ladder_outcome *o = a->ladder ? ladder_outcomes(a->ladder, &n) : NULL;
-
 	for (size_t i = 0; i < a->outcome.items.n; i++)
 		bytes_free(&a->outcome.items.v[i].command);
 	a->outcome.items.n = 0;
 	a->outcome.hit = a->outcome.gone = a->outcome.alive = 0;
 	a->outcome.appeared = a->outcome.not_aimed = 0;
-	for (size_t i = 0; i < n; i++)
-		if (add_outcome(a, &o[i]) < 0)
-			return -ENOMEM;
+	if (a->ladder && add_outcomes(a) < 0)
+		return -ENOMEM;
 	for (size_t i = 0; i < a->frozen.n; i++)
 		if (add_frozen(a, &a->frozen.v[i]) < 0)
 			return -ENOMEM;

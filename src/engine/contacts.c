@@ -61,8 +61,11 @@ int contacts_ask_new(const struct tracker *k, const struct process *also,
 {
 	struct contacts_ask *ask = calloc(1, sizeof(*ask));
 	struct wanted w = {0};
-	int r = ask ? choose(k, also, avoid, n_avoid, &w, err) : err_nomem(err);
+	int r;
 
+	if (!ask)
+		return err_nomem(err);
+	r = choose(k, also, avoid, n_avoid, &w, err);
 	if (!r) {
 		ask->ids = calloc(w.n + 1, sizeof(*ask->ids));
 		ask->found = calloc(w.n + 1, sizeof(*ask->found));

@@ -404,14 +404,18 @@ int journal_read(int fd, const struct journal_reading *what, struct journal_verd
 
 int journal_open_read(int dirfd, const char *name, int *fd, struct err *err)
 {
-	AUTO_FD at = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int at = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), r = 0;
 	struct stat st;
 
-	if (at < 0 || fstat(at, &st) < 0)
+	if (at < 0)
 		return err_errno(err, errno, "%.150s", name);
-	if (!S_ISREG(st.st_mode))
-		return err_set(err, EINVAL, "%.150s: not a regular file", name);
-	*fd = at;
-	at = -1;
-	return 0;
+	if (fstat(at, &st) < 0)
+		r = err_errno(err, errno, "%.150s", name);
+	else if (!S_ISREG(st.st_mode))
+		r = err_set(err, EINVAL, "%.150s: not a regular file", name);
+	if (r < 0)
+		close(at);
+	else
+		*fd = at;
+	return r;
 }

@@ -10,14 +10,16 @@
 #define WINDOW_MAX (64u << 20) /* four of the longest lines */
 
 /* Reads [from, to) of fd into memory of its own. */
-static int read_window(int fd, uint64_t from, uint64_t to, const char *name, char **out,
-		       struct err *err)
+static char *read_window(int fd, uint64_t from, uint64_t to, const char *name, int *r,
+			 struct err *err)
 {
 	size_t len = (size_t)(to - from), done = 0;
 	char *buf = malloc(len + 1);
 
-	if (!buf)
-		return err_nomem(err);
+	if (!buf) {
+		*r = err_nomem(err);
+		return NULL;
+	}
 	while (done < len) {
 		ssize_t n = pread(fd, buf + done, len - done, (off_t)(from + done));
 
@@ -27,13 +29,13 @@ static int read_window(int fd, uint64_t from, uint64_t to, const char *name, cha
 			int code = n < 0 ? errno : ESTALE; /* shortened while it was read */
 
 			free(buf);
-			return err_errno(err, code, "%.150s", name);
+			*r = err_errno(err, code, "%.150s", name);
+			return NULL;
 		}
 		done += (size_t)n;
 	}
 	buf[len] = '\0';
-	*out = buf;
-	return 0;
+	return buf;
 }
 
 static bool line_holds(const char *line, size_t len, struct journal_tail *tail)
@@ -93,12 +95,12 @@ static int measure_torn(const char *torn, size_t len, struct journal_tail *tail,
 static int find_in(int fd, uint64_t size, size_t window, const char *name,
 		   struct journal_tail *tail, struct err *err)
 {
-	AUTO_FREE char *buf = NULL;
 	uint64_t from = size > window ? size - window : 0;
+	int r = 0;
+	AUTO_FREE char *buf = read_window(fd, from, size, name, &r, err);
 	size_t end = 0;
-	int r = read_window(fd, from, size, name, &buf, err);
 
-	if (r < 0)
+	if (!buf)
 		return r;
 	if (!find_line(buf, (size_t)(size - from), from == 0, tail, &end) && from > 0)
 		return -EAGAIN;

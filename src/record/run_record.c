@@ -80,10 +80,11 @@ static void write_unit(struct jw *j, const struct run *run)
 
 static void write_requesters(struct jw *j, const struct run_record *r)
 {
-	const struct requester *first = r->requested_by.n ? &r->requested_by.v[0] : NULL;
+	static const struct requester unknown;
+	const struct requester *first = r->requested_by.n ? &r->requested_by.v[0] : &unknown;
 
 	jw_object(j, "requested_by");
-	identity_or_null(j, "process", first ? first->id : (struct identity){0});
+	identity_or_null(j, "process", first->id);
 	jw_bytes(j, "exe", &r->requester_exe);
 	jw_str(j, "exe_sha256", r->requester_sha256[0] ? r->requester_sha256 : NULL);
 	operator_json(j, "operator", &r->operator);
