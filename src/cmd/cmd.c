@@ -222,6 +222,11 @@ int cmd_source_options(const struct cmd_common *common, const struct selector *t
 	return err_set(err, EINVAL, "--source: auto, proc or replay:FILE, not '%s'", s);
 }
 
+const char *cmd_run_name(const char *arg)
+{
+	return strncmp(arg, "run:", 4) == 0 ? arg + 4 : arg;
+}
+
 bool cmd_is_utf8(void)
 {
 	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;

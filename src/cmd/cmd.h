@@ -50,6 +50,7 @@ struct cmd {
 
 extern const struct cmd cmd_export;
 extern const struct cmd cmd_list, cmd_why, cmd_snap, cmd_diff, cmd_end, cmd_freeze, cmd_thaw;
+extern const struct cmd cmd_adopt, cmd_runs, cmd_note, cmd_check, cmd_verify;
 
 /* How a command's parsing went on. */
 enum parsed { PARSED_RUN, PARSED_DONE /* help or version was printed */, PARSED_TROUBLE };
@@ -69,6 +70,12 @@ int cmd_troublef(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Opens nothing: fills in the source's options from the common ones.  -EINVAL. */
 int cmd_source_options(const struct cmd_common *common, const struct selector *target,
 		       struct source_options *out, struct err *err);
+
+/* A run's id without "run:" before it. */
+const char *cmd_run_name(const char *arg);
+
+/* For a command that never acts without a TARGET: says so, and what there is. */
+void cmd_say_candidates(const struct cmd *cmd, const struct cmd_common *common);
 
 /*
  * Why a target matches nothing: that number may be dead, the kernel's own, or

@@ -2,10 +2,9 @@
 
 #include "base/clock.h"
 #include "cmd/end_print.h"
+#include "cmd/subject.h"
 #include "engine/act.h"
 #include "engine/look.h"
-#include "model/suspect.h"
-#include "model/tree.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -41,6 +40,7 @@ struct end {
 	enum scope only;
 	bool dry_run, yes, possible, no_record;
 	struct look look;
+	struct subject recorded; /* where the target is a recorded run */
 	struct run run;
 	struct plan plan;
 	char text[128]; /* of the target, without a value of the environment */
@@ -329,6 +329,39 @@ static int look_for_target(struct look *look, const struct selector *target, str
 	}
 }
 
+/* A recorded run: its members are known, so none has to be caught alive. */
+static int find_recorded(struct end *e, const struct selector *target, struct err *err)
+{
+	int r = look_again(&e->look, err);
+
+	if (!r)
+		r = subject_find(&e->recorded, &e->common, target, &e->look, err);
+	if (!r && e->recorded.damage.code)
+		cmd_trouble(&e->recorded.damage); /* said; it is acted on all the same */
+	if (!r && !run_copy(&e->run, e->recorded.in_view))
+		r = err_nomem(err);
+	return r;
+}
+
+static bool none_alive(const struct end *e)
+{
+	const struct table *t = e->look.tracker.now;
+
+	for (size_t i = 0; i < t->procs.n; i++)
+		if (t->procs.v[i].evidence && !process_is_dead(&t->procs.v[i]))
+			return false;
+	return true;
+}
+
+/* Nothing is left to be ended: that is what was asked for. */
+static int say_over(struct end *e, struct err *err)
+{
+	struct act_outcome nothing = {.done = true};
+
+	snprintf(nothing.title, sizeof(nothing.title), "%.80s: nothing is alive", e->run.id);
+	return print_outcome(e, &nothing, err);
+}
+
 static int end(struct end *e, const struct selector *target, int *status, struct err *err)
 {
 	struct source_options o;
@@ -339,9 +372,13 @@ static int end(struct end *e, const struct selector *target, int *status, struct
 	if (!r)
 		r = look_open(&e->look, &o, err);
 	if (!r)
-		r = look_for_target(&e->look, target, &e->run, err);
+		r = target->kind == SELECT_RUN
+			    ? find_recorded(e, target, err)
+			    : look_for_target(&e->look, target, &e->run, err);
 	if (!r)
 		r = look_set_run(&e->look, &e->run, err);
+	if (!r && target->kind == SELECT_RUN && none_alive(e))
+		return say_over(e, err);
 	if (!r)
 		r = make_plan(e, err);
 	if (r)
@@ -358,71 +395,6 @@ static int end(struct end *e, const struct selector *target, int *status, struct
 				      : print_plan(e, err);
 	r = confirm(e, err);
 	return r ? r : carry_out(e, status, err);
-}
-
-#define CANDIDATES_MAX 10
-
-static bool is_suspect(void *ctx, const struct process *p)
-{
-	(void)ctx;
-	return p->suspect;
-}
-
-static unsigned rank(void *ctx, const struct process *p)
-{
-	(void)ctx;
-	return suspect_weight(p);
-}
-
-/* The groups of what looks left behind, the gravest first, by one process each. */
-static void print_groups(struct line *o, const struct tree *tree)
-{
-	size_t n = 0;
-	pid_t last = 0;
-
-	for (size_t i = 0; i < tree->rows.n; i++) {
-		const struct process *p = tree->rows.v[i].p;
-
-		if (tree->rows.v[i].kind != TREE_PROCESS || !p || p->pgid == last)
-			continue;
-		if (n++ == CANDIDATES_MAX) {
-			line_put(o, ROLE_NORMAL, "  and more: stray list --suspects");
-			line_end(o);
-			return;
-		}
-		last = p->pgid;
-		line_put(o, ROLE_NORMAL, "  pgid:%-8d ", p->pgid);
-		cmd_line_command(o, ROLE_NORMAL, p);
-		line_end(o);
-	}
-}
-
-/* Without a TARGET nothing is ever ended: say what there is. */
-static void print_candidates(const struct cmd *cmd, const struct cmd_common *common)
-{
-	struct tree_options want = {.want = is_suspect, .rank = rank};
-	struct source_options options;
-	struct look look = {0};
-	struct tree tree;
-	struct line o;
-	int r = cmd_source_options(common, NULL, &options, NULL);
-
-	cmd_troublef("%s: a TARGET is needed: PID, pgid:N, sid:N, audit:N, env:NAME[=VALUE] or "
-		     "cgroup:PATH; candidates: stray list --suspects",
-		     cmd->name);
-	if (!r)
-		r = look_open(&look, &options, NULL);
-	if (!r)
-		r = look_again(&look, NULL);
-	if (!r)
-		r = tree_build(look.tracker.now, &want, &tree, NULL);
-	if (!r) {
-		cmd_line_init_stderr(&o);
-		print_groups(&o, &tree);
-		line_free(&o);
-		tree_free(&tree);
-	}
-	look_close(&look);
 }
 
 static int run_kind(const struct cmd *cmd, int argc, char **argv, enum act_kind kind, int signal)
@@ -444,7 +416,7 @@ static int run_kind(const struct cmd *cmd, int argc, char **argv, enum act_kind 
 		return cmd_troublef("%s: one TARGET only: see stray %s --help", cmd->name,
 				    cmd->name);
 	if (argc == rest) {
-		print_candidates(cmd, &e.common);
+		cmd_say_candidates(cmd, &e.common);
 		return STATUS_TROUBLE;
 	}
 	r = selector_parse(argv[rest], &target, &err);
@@ -454,6 +426,7 @@ static int run_kind(const struct cmd *cmd, int argc, char **argv, enum act_kind 
 	}
 	plan_clear(&e.plan);
 	look_close(&e.look);
+	subject_clear(&e.recorded);
 	run_clear(&e.run);
 	selector_free(&target);
 	return r < 0 ? cmd_trouble(&err) : status;

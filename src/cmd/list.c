@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "cmd/list_json.h"
+#include "cmd/subject.h"
 #include "engine/contacts.h"
 #include "engine/look.h"
 #include "model/lineage.h"
@@ -15,6 +16,7 @@
 #define OPT_SUSPECTS 300
 
 static const struct cmd_option options[] = {
+	{'a', "all", NULL, "the whole host, also where a recorded run needs eyes"},
 	{OPT_SUSPECTS, "suspects", NULL, "only what looks left behind, with reasons"},
 	{0, NULL, NULL, NULL},
 };
@@ -23,8 +25,8 @@ struct list {
 	struct cmd_common common;
 	bool suspects;
 	struct look look;
-	struct run run; /* where a TARGET was given */
-	bool has_run;
+	struct subject subject;
+	bool all;
 	struct line line;
 };
 
@@ -36,6 +38,8 @@ static int set_option(void *ctx, int id, const char *arg, struct err *err)
 	(void)err;
 	if (id == OPT_SUSPECTS)
 		l->suspects = true;
+	else
+		l->all = true;
 	return 0;
 }
 
@@ -45,7 +49,7 @@ static bool wanted(void *ctx, const struct process *p)
 
 	if (l->suspects && !p->suspect)
 		return false;
-	return !l->has_run || p->evidence;
+	return !l->subject.in_view || p->evidence;
 }
 
 static unsigned rank(void *ctx, const struct process *p)
@@ -130,7 +134,7 @@ static void print_process(struct list *l, const struct tree_row *row, bool one_g
 	struct line *o = &l->line;
 	char flags[7], when[9];
 
-	run_flags(l->has_run ? &l->run : NULL, p, flags);
+	run_flags(l->subject.in_view, p, flags);
 	clock_hms(start_wall_ns(&t->host, p), when);
 	line_put(o, role_of(p), "%s%s %7d ", one_group ? "  " : "    ", flags, p->id.pid);
 	if (!o->columns || o->columns >= NARROW)
@@ -186,10 +190,11 @@ static int print_tree(struct list *l, struct err *err)
 	if (r < 0)
 		return r;
 	if (l->common.json) {
-		r = list_json(stdout, &l->look.tracker, &tree, err);
+		r = list_json(stdout, &l->look.tracker, &l->subject, &tree, err);
 		tree_free(&tree);
 		return r;
 	}
+	subject_print(&l->line, &l->subject, l->look.tracker.now);
 	print_head(l, &tree);
 	for (size_t i = 0; i < tree.rows.n; i++) {
 		const struct tree_row *row = &tree.rows.v[i];
@@ -207,9 +212,13 @@ static int print_tree(struct list *l, struct err *err)
 	return 0;
 }
 
-static int list(struct list *l, const struct selector *target, struct err *err)
+/* Looks, and finds what is meant.  Without a TARGET a lean look comes first: the whole
+ * host needs no more, and most often no recorded run needs eyes. */
+static int look_at(struct list *l, const struct selector *target, struct err *err)
 {
 	struct source_options o;
+	char id[RUN_ID_MAX + 1];
+	struct selector found;
 	int r = cmd_source_options(&l->common, target, &o, err);
 
 	if (r < 0)
@@ -219,16 +228,19 @@ static int list(struct list *l, const struct selector *target, struct err *err)
 	r = look_open(&l->look, &o, err);
 	if (!r)
 		r = look_again(&l->look, err);
-	if (!r && target->kind != SELECT_NONE) {
-		struct err missing = {0};
+	if (!r && target->kind != SELECT_NONE)
+		return subject_find(&l->subject, &l->common, target, &l->look, err);
+	if (r || o.replay || l->suspects || l->all || !subject_default(&l->common, &l->look, id))
+		return r;
+	look_close(&l->look);
+	found = (struct selector){.kind = SELECT_RUN, .name = id};
+	return look_at(l, &found, err);
+}
 
-		r = run_choose(&l->run, target, l->look.tracker.now, &missing);
-		l->has_run = !r;
-		if (r < 0)
-			r = cmd_no_target(l->look.tracker.now, target, &missing, err);
-		if (!r)
-			r = look_set_run(&l->look, &l->run, err);
-	}
+static int list(struct list *l, const struct selector *target, struct err *err)
+{
+	int r = look_at(l, target, err);
+
 	if (!r)
 		r = contacts_read(&l->look.tracker, NULL, err);
 	if (r)
@@ -255,7 +267,7 @@ static int run(const struct cmd *cmd, int argc, char **argv)
 	if (!r)
 		r = list(&l, &target, &err);
 	look_close(&l.look);
-	run_clear(&l.run);
+	subject_clear(&l.subject);
 	selector_free(&target);
 	return r < 0 ? cmd_trouble(&err) : STATUS_OK;
 }

@@ -107,20 +107,28 @@ static void print_peers(struct jw *j, const struct run *run, const struct table 
 	jw_str(j, "not_known", pipes_unknown(run, unknown, sizeof(unknown)) ? unknown : NULL);
 }
 
-static void print_run(struct jw *j, const struct run *run, const struct table *t)
+static void print_run(struct jw *j, const struct tracker *k, const struct subject *s)
 {
-	if (!run) {
+	if (!k->run) {
 		jw_null(j, "run");
 		return;
 	}
 	jw_object(j, "run");
-	jw_str(j, "target", run->id);
-	jw_bool(j, "recorded", false);
-	print_peers(j, run, t);
+	jw_str(j, "target", k->run->id);
+	jw_bool(j, "recorded", s->is_recorded);
+	if (s->is_recorded) {
+		jw_str(j, "state", run_state_name(recorded_state(&s->recorded, k->now)));
+		run_record_json(j, "record", &s->recorded.story.record);
+	} else {
+		jw_null(j, "state");
+		jw_null(j, "record");
+	}
+	print_peers(j, k->run, k->now);
 	jw_object_end(j);
 }
 
-int list_json(FILE *out, const struct tracker *k, const struct tree *tree, struct err *err)
+int list_json(FILE *out, const struct tracker *k, const struct subject *s,
+	      const struct tree *tree, struct err *err)
 {
 	struct printer p = {
 		.k = k,
@@ -135,7 +143,7 @@ int list_json(FILE *out, const struct tracker *k, const struct tree *tree, struc
 	jw_str(p.j, "schema", "stray.list/1");
 	time_json(p.j, "taken_at", k->now->host.wall_ns);
 	coverage_json(p.j, &k->now->coverage);
-	print_run(p.j, k->run, k->now);
+		print_run(p.j, k, s);
 	jw_uint(p.j, "suspects", k->suspects);
 	jw_uint(p.j, "processes_total", k->now->procs.n);
 	jw_array(p.j, "sessions");

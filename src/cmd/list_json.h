@@ -7,13 +7,14 @@
 #ifndef STRAY_CMD_LIST_JSON_H
 #define STRAY_CMD_LIST_JSON_H
 
-#include "base/err.h"
+#include "cmd/subject.h"
 #include "model/tracker.h"
 #include "model/tree.h"
 
 #include <stdio.h>
 
 /* tree is of k->now, with nothing folded.  0, -ENOMEM or the -errno of writing. */
-int list_json(FILE *out, const struct tracker *k, const struct tree *tree, struct err *err);
+int list_json(FILE *out, const struct tracker *k, const struct subject *s,
+	      const struct tree *tree, struct err *err);
 
 #endif

@@ -1,5 +1,6 @@
 #include "cmd/cmd.h"
 
+#include "cmd/subject.h"
 #include "cmd/why_json.h"
 #include "engine/contacts.h"
 #include "engine/explain.h"
@@ -61,6 +62,15 @@ static int print_one(const struct cmd_common *common, struct look *look, const s
 	return cmd_line_finish(&o, r ? NULL : err) < 0 && !r ? -ENOMEM : r;
 }
 
+/* A TARGET's own processes, a run's members, or without any the suspects. */
+static bool is_meant(const struct look *look, const struct selector *target,
+		     const struct process *p)
+{
+	if (look->tracker.run)
+		return p->evidence && !process_is_dead(p);
+	return target->kind == SELECT_NONE ? p->suspect : selector_matches(target, p);
+}
+
 /* j: NULL for text. */
 static int explain(const struct cmd_common *common, struct look *look,
 		   const struct selector *target, struct jw *j, struct err *err)
@@ -76,7 +86,7 @@ static int explain(const struct cmd_common *common, struct look *look,
 	for (size_t i = 0; !r && i < t->procs.n; i++) {
 		struct process *p = &t->procs.v[i];
 
-		if (target->kind == SELECT_NONE ? !p->suspect : !selector_matches(target, p))
+		if (!is_meant(look, target, p))
 			continue;
 		if (complete(look, p, NULL) < 0) /* it ended meanwhile: as it was */
 			p->detail = p->detail ? p->detail : detail_new();
@@ -115,12 +125,28 @@ static int explain_json(struct look *look, const struct selector *target, struct
 	return r < 0 ? err_errno(err, -r, "stdout") : 0;
 }
 
+/* A recorded run, named or, without a TARGET, the one that needs eyes. */
+static int find_run(const struct cmd_common *common, const struct selector *target,
+		    struct look *look, struct subject *out, struct err *err)
+{
+	bool replayed = common->source && strncmp(common->source, "replay:", 7) == 0;
+	char id[RUN_ID_MAX + 1];
+	struct selector found = {.kind = SELECT_RUN, .name = id};
+
+	if (target->kind == SELECT_RUN)
+		return subject_find(out, common, target, look, err);
+	if (target->kind != SELECT_NONE || replayed || !subject_default(common, look, id))
+		return 0;
+	return subject_find(out, common, &found, look, err);
+}
+
 static int run(const struct cmd *cmd, int argc, char **argv)
 {
 	struct cmd_common common;
 	struct selector target = {0};
 	struct source_options o;
 	struct look look = {0};
+	struct subject subject = {0};
 	struct err err = {0};
 	int rest, r = 0;
 	enum parsed parsed = cmd_parse(cmd, argc, argv, &common, NULL, NULL, &rest);
@@ -138,9 +164,12 @@ static int run(const struct cmd *cmd, int argc, char **argv)
 	if (!r)
 		r = look_again(&look, &err);
 	if (!r)
+		r = find_run(&common, &target, &look, &subject, &err);
+	if (!r)
 		r = common.json ? explain_json(&look, &target, &err)
 				: explain(&common, &look, &target, NULL, &err);
 	look_close(&look);
+	subject_clear(&subject);
 	selector_free(&target);
 	return r < 0 ? cmd_trouble(&err) : STATUS_OK;
 }

@@ -116,9 +116,15 @@ int act_before_signal(void *ctx, int sig, const struct identity *to, size_t n, s
 	}
 	if (!a->outcome.sent_wall_ns)
 		a->outcome.sent_wall_ns = s.wall_ns;
+	return a->record ? act_record_intent(a->record, sig, to, n, err) : 0;
+}
+
+static void after_signal(void *ctx, int sig, const struct target *t)
+{
+	struct act *a = ctx;
+
 	if (a->record)
-		act_record_sent(a->record, sig, to, n);
-	return 0;
+		act_record_sent(a->record, sig, t);
 }
 
 static bool in_plan(const struct plan *plan, struct identity id)
@@ -241,6 +247,7 @@ static int start_ladder(struct act *a, const struct plan *plan, struct err *err)
 	struct act_hooks hooks = {
 		.ctx = a,
 		.before_signal = act_before_signal,
+		.after_signal = after_signal,
 		.members = find_members,
 	};
 	int r;
@@ -312,6 +319,8 @@ int act_start(const struct table *now, const struct run *run, const struct plan 
 		r = open_record(a, &fresh, err);
 	if (!r)
 		r = start_ladder(a, &fresh, err);
+	if (!r && a->record)
+		act_record_flush(a->record);
 done:
 	plan_clear(&fresh);
 	if (r < 0) {
@@ -371,7 +380,7 @@ static int finish(struct act *a, struct err *err)
 	if (!r)
 		r = act_contacts_after(a, err);
 	if (!r && a->record)
-		r = act_record_finish(a->record, &a->outcome, a->has_run ? &a->run : NULL, err);
+		r = act_record_finish(a->record, &a->outcome, &a->look.tracker, err);
 	a->outcome.done = true;
 	return r;
 }
@@ -383,6 +392,8 @@ int act_step(struct act *a, uint64_t boot_ns, struct err *err)
 	if (a->outcome.done)
 		return 1;
 	r = a->ladder ? ladder_step(a->ladder, boot_ns, err) : 1;
+	if (a->record)
+		act_record_flush(a->record);
 	if (r == 0) {
 		if (act_fill_outcome(a, false) < 0)
 			err_nomem(err);

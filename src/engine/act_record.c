@@ -1,6 +1,7 @@
 #include "engine/act_record.h"
 
 #include "base/clock.h"
+#include "engine/act_journal.h"
 #include "record/actdir.h"
 #include "record/statedir.h"
 
@@ -14,6 +15,7 @@
 struct act_record {
 	struct statedir *state;
 	struct actdir *dir;
+	struct act_journal *journal;
 	struct intent intent;
 	struct intent_process *aimed, *spared; /* owned */
 	char target[128];
@@ -27,6 +29,7 @@ void act_record_free(struct act_record *r)
 {
 	if (!r)
 		return;
+	act_journal_close(r->journal);
 	actdir_close(r->dir);
 	statedir_close(r->state);
 	free(r->aimed);
@@ -130,6 +133,19 @@ static int write_before(struct act_record *r, const struct act_request *q, struc
 	return rc;
 }
 
+static int open_journal(struct act_record *r, const struct act_request *q, struct err *err)
+{
+	const struct act_journal_request request = {
+		.state_dir = q->state_dir,
+		.dir = r->dir,
+		.intent = &r->intent,
+		.run = q->run,
+		.self = q->before->host.self,
+	};
+
+	return act_journal_open(&r->journal, &request, err);
+}
+
 int act_record_open(struct act_record **out, const struct act_request *q, char *dir,
 		    size_t dir_size, struct err *err)
 {
@@ -146,6 +162,8 @@ int act_record_open(struct act_record **out, const struct act_request *q, char *
 		rc = actdir_open(r->state, &r->intent, &r->dir, err);
 	if (!rc)
 		rc = write_before(r, q, err);
+	if (!rc)
+		rc = open_journal(r, q, err);
 	if (rc < 0) {
 		actdir_abandon(r->dir);
 		r->dir = NULL;
@@ -157,7 +175,18 @@ int act_record_open(struct act_record **out, const struct act_request *q, char *
 	return 0;
 }
 
-void act_record_sent(struct act_record *r, int sig, const struct identity *to, size_t n)
+void act_record_sent(struct act_record *r, int sig, const struct target *t)
+{
+	act_journal_sent(r->journal, sig, t);
+}
+
+void act_record_flush(struct act_record *r)
+{
+	act_journal_flush(r->journal);
+}
+
+/* For record.md. */
+static void note_batch(struct act_record *r, int sig, const struct identity *to, size_t n)
 {
 	struct report_signal *s;
 
@@ -176,6 +205,16 @@ void act_record_sent(struct act_record *r, int sig, const struct identity *to, s
 	else
 		snprintf(r->sent_to[r->n_sent], sizeof(r->sent_to[0]), "%zu processes", n);
 	r->n_sent++;
+}
+
+int act_record_intent(struct act_record *r, int sig, const struct identity *to, size_t n,
+		      struct err *err)
+{
+	int rc = act_journal_intent(r->journal, sig, to, n, err);
+
+	if (!rc)
+		note_batch(r, sig, to, n);
+	return rc;
 }
 
 static enum report_result result_of(enum act_result r)
@@ -245,9 +284,10 @@ static int write_report(struct act_record *r, const struct act_outcome *o, const
 }
 
 int act_record_finish(struct act_record *r, const struct act_outcome *outcome,
-		      const struct run *run, struct err *err)
+		      const struct tracker *k, struct err *err)
 {
-	struct process_json_options o = {.run = run, .suspects = true};
+	struct process_json_options o = {.run = k->run, .suspects = true};
+	const struct err *lost = act_journal_lost(r->journal);
 	size_t n;
 	struct identity *ids = concerned(r, outcome->after, &n, outcome);
 	int rc = ids ? actdir_after(r->dir, outcome->after, ids, n, &o, err) : err_nomem(err);
@@ -255,7 +295,15 @@ int act_record_finish(struct act_record *r, const struct act_outcome *outcome,
 	free(ids);
 	if (!rc)
 		rc = actdir_diff(r->dir, outcome->diff, &o, err);
+	act_journal_outcome(r->journal, outcome);
+	if (!rc) {
+		act_journal_file(r->journal, "after", actdir_after_name(r->dir));
+		act_journal_file(r->journal, "diff", "diff.json");
+	}
+	act_journal_finish(r->journal, k);
 	if (!rc)
-		rc = write_report(r, outcome, run, err);
+		rc = write_report(r, outcome, k->run, err);
+	if (!rc && lost->code)
+		rc = err_set(err, lost->code, "%s", lost->text);
 	return rc;
 }

@@ -7,6 +7,7 @@
 #ifndef STRAY_ENGINE_ACT_RECORD_H
 #define STRAY_ENGINE_ACT_RECORD_H
 
+#include "contain/target.h"
 #include "engine/act.h"
 
 struct act_record; /* opaque */
@@ -31,12 +32,20 @@ struct act_request {
 int act_record_open(struct act_record **out, const struct act_request *request, char *dir,
 		    size_t dir_size, struct err *err);
 
-/* sig was just sent to these. */
-void act_record_sent(struct act_record *r, int sig, const struct identity *to, size_t n);
+/* sig is about to go to these: on the disk when it returns.  An error, of the first only,
+ * means that it must not be sent. */
+int act_record_intent(struct act_record *r, int sig, const struct identity *to, size_t n,
+		      struct err *err);
 
-/* After state, diff and the record for people. */
+/* What came of sending it to one of them. */
+void act_record_sent(struct act_record *r, int sig, const struct target *t);
+
+/* What was sent so far is in the journals now. */
+void act_record_flush(struct act_record *r);
+
+/* After state, diff, the last events and the record for people.  k: the last look. */
 int act_record_finish(struct act_record *r, const struct act_outcome *outcome,
-		      const struct run *run, struct err *err);
+		      const struct tracker *k, struct err *err);
 
 void act_record_free(struct act_record *r); /* NULL is fine */
 

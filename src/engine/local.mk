@@ -3,10 +3,14 @@ libengine_a_CPPFLAGS = $(AM_CPPFLAGS)
 libengine_a_SOURCES = \
 	%D%/act.c %D%/act.h \
 	%D%/act_contacts.c %D%/act_freeze.c %D%/act_outcome.c %D%/act_state.h \
+	%D%/act_journal.c %D%/act_journal.h \
 	%D%/act_record.c %D%/act_record.h \
+	%D%/chronicle.c %D%/chronicle.h \
 	%D%/contacts.c %D%/contacts.h \
 	%D%/errand.c %D%/errand.h \
 	%D%/explain.c %D%/explain.h \
 	%D%/look.c %D%/look.h \
 	%D%/plan.c %D%/plan.h \
+	%D%/recorded.c %D%/recorded.h \
+	%D%/runs.c %D%/runs.h \
 	%D%/scanner.c %D%/scanner.h

@@ -36,6 +36,8 @@ void run_clear(struct run *run)
 	selector_free(&run->chosen);
 	bytes_free(&run->cgroup);
 	bytes_free(&run->cwd);
+	free(run->kept.v);
+	free(run->never.v);
 	memset(run, 0, sizeof(*run));
 }
 
@@ -47,11 +49,29 @@ static int copy_selector(struct selector *to, const struct selector *from)
 	return (from->name && !to->name) || (from->value && !to->value) ? -ENOMEM : 0;
 }
 
+/* n elements at v anew; *ok false when out of memory. */
+static void *copy_array(const void *v, size_t n, size_t size, bool *ok)
+{
+	void *copy = n ? malloc(n * size) : NULL;
+
+	if (n && !copy)
+		*ok = false;
+	else if (n)
+		memcpy(copy, v, n * size);
+	return copy;
+}
+
 bool run_copy(struct run *to, const struct run *from)
 {
+	bool ok = true;
+
 	*to = *from;
 	to->cgroup = to->cwd = (struct bytes){0};
-	if (copy_selector(&to->chosen, &from->chosen) == 0 &&
+	to->kept.v = copy_array(from->kept.v, from->kept.n, sizeof(*from->kept.v), &ok);
+	to->never.v = copy_array(from->never.v, from->never.n, sizeof(*from->never.v), &ok);
+	to->kept.cap = to->kept.n = ok ? from->kept.n : 0;
+	to->never.cap = to->never.n = ok ? from->never.n : 0;
+	if (ok && copy_selector(&to->chosen, &from->chosen) == 0 &&
 	    (!from->cgroup.data || bytes_set(&to->cgroup, from->cgroup.data, from->cgroup.len)) &&
 	    (!from->cwd.data || bytes_set(&to->cwd, from->cwd.data, from->cwd.len)))
 		return true;
@@ -192,10 +212,39 @@ bool *run_own(const struct table *t)
 	return own;
 }
 
+static int kept_order(const void *a, const void *b)
+{
+	return identity_order(&((const struct run_kept *)a)->id, &((const struct run_kept *)b)->id);
+}
+
+void run_keep_sort(struct run *run)
+{
+	if (run->kept.n)
+		qsort(run->kept.v, run->kept.n, sizeof(*run->kept.v), kept_order);
+}
+
+/* The evidence that the run's journal has of p. */
+static unsigned kept_evidence(const struct run *run, const struct process *p)
+{
+	const struct run_kept key = {.id = p->id}, *k = NULL;
+
+	if (run->kept.n)
+		k = bsearch(&key, run->kept.v, run->kept.n, sizeof(key), kept_order);
+	return k ? k->evidence : 0;
+}
+
+static bool asked_for_it(const struct run *run, const struct process *p)
+{
+	for (size_t i = 0; i < run->never.n; i++)
+		if (identity_same(run->never.v[i], p->id))
+			return true;
+	return false;
+}
+
 static unsigned direct_evidence(const struct run *run, const struct table *t,
 				const struct process *p)
 {
-	unsigned bits = 0;
+	unsigned bits = kept_evidence(run, p);
 
 	if (identity_known(run->root) && identity_same(run->root, p->id))
 		bits |= EVIDENCE_ROOT;
@@ -297,7 +346,7 @@ int run_judge(struct run *run, struct table *t, const struct family *f)
 	for (size_t i = 0; i < t->procs.n; i++) {
 		struct process *p = &t->procs.v[i];
 
-		own[i] = own[i] || p->id.pid == 1;
+		own[i] = own[i] || p->id.pid == 1 || asked_for_it(run, p);
 		if (own[i] || process_is_kthread(p))
 			p->evidence = 0;
 		else

@@ -1,7 +1,8 @@
 /*
  * The run in view, and who belongs to it.
  *
- * A run chosen in the view lives in memory only; nothing is recorded of it.
+ * Of a recorded run it also holds what its journal knows: members by identity,
+ * and who asked for it.
  * Membership is on evidence, kept in process.evidence, and sticky: a member
  * stays one until it exits, however it moves.  Stray itself and its ancestors
  * are never members.  Pure.
@@ -23,8 +24,15 @@ struct pipe_end {
 	uint8_t access; /* O_RDONLY, O_WRONLY or O_RDWR */
 };
 
+/* A member that the run's journal knows of. */
+struct run_kept {
+	struct identity id;
+	unsigned evidence;
+};
+
 struct run {
 	char id[65];              /* its name on screens: "session 4102"; a recorded run's id */
+	bool recorded;            /* id names a run in the state directory */
 	struct selector chosen;   /* what the operator named; owned */
 	struct identity root;     /* the leader or chosen process; pid 0: gone or none */
 	pid_t pgid, sid;          /* its reference group and session; 0: none */
@@ -46,6 +54,8 @@ struct run {
 	uint8_t ends_unsure;            /* bits of those of which that is not known */
 	unsigned ends_unread_old; /* older processes whose descriptors were not readable then */
 	unsigned ends_unread_new; /* later ones, where they would tell; of the last scan */
+	VEC(struct run_kept) kept;  /* owned, sorted by identity */
+	VEC(struct identity) never; /* owned: who asked for it, and above: never members */
 };
 
 /*
@@ -62,6 +72,9 @@ void run_note_end(struct run *run, const struct table *t);
 
 /* A copy of its own; to need not be cleared before.  false when out of memory. */
 bool run_copy(struct run *to, const struct run *from);
+
+/* After kept was added to. */
+void run_keep_sort(struct run *run);
 
 /* Finds members in t, adding to the evidence that processes carry already.  A group or
  * session whose number may be another's by now is given up.  0 or -ENOMEM. */

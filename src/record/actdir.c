@@ -10,7 +10,7 @@
 #include <time.h>
 
 #define SAME_SECOND_MAX 1000 /* acts on one group within one second */
-#define FILES_MAX 64         /* looks after it, and the four others */
+#define FILES_MAX 64         /* looks after it, and the five others */
 #define NAME_SIZE 64
 
 struct actdir {
@@ -21,6 +21,7 @@ struct actdir {
 	char files[FILES_MAX][24];
 	size_t n_files;
 	unsigned afters;
+	char after[24]; /* the last of them */
 };
 
 /* What one of the files holds, written to out. */
@@ -115,6 +116,20 @@ const char *actdir_path(const struct actdir *a)
 	return a->path;
 }
 
+int actdir_fd(const struct actdir *a)
+{
+	return a->fd;
+}
+
+int actdir_journal(struct actdir *a, struct journal **out, struct err *err)
+{
+	int r = journal_create(a->fd, "journal.jsonl", JOURNAL_SCHEMA, out, err);
+
+	if (!r)
+		snprintf(a->files[a->n_files++], sizeof(a->files[0]), "journal.jsonl");
+	return r;
+}
+
 struct part {
 	const struct table *t;
 	const struct identity *members;
@@ -140,16 +155,27 @@ int actdir_before(struct actdir *a, const struct table *t, const struct identity
 	return write_file(a, "before.json", write_part, &part, err);
 }
 
+static void after_name(unsigned n, char *name, size_t size)
+{
+	if (n > 1)
+		snprintf(name, size, "after-%u.json", n);
+	else
+		snprintf(name, size, "after.json");
+}
+
+const char *actdir_after_name(const struct actdir *a)
+{
+	return a->after;
+}
+
 int actdir_after(struct actdir *a, const struct table *t, const struct identity *members,
 		 size_t n_members, const struct process_json_options *options, struct err *err)
 {
 	const struct part part = {t, members, n_members, options};
-	char name[24] = "after.json";
 	int r;
 
-	if (a->afters)
-		snprintf(name, sizeof(name), "after-%u.json", a->afters + 1);
-	r = write_file(a, name, write_part, &part, err);
+	after_name(a->afters + 1, a->after, sizeof(a->after));
+	r = write_file(a, a->after, write_part, &part, err);
 	if (!r)
 		a->afters++;
 	return r;

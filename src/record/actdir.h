@@ -1,6 +1,7 @@
 /*
  * The directory of one act: STATE/acts/<UTC>-<number>/ (doc/FORMATS.md).
  *
+ *   journal.jsonl each step, chained (journal.h)
  *   intent.json   what is about to be done (intent.h)
  *   before.json   the processes concerned, before it (snapshot.h)
  *   after.json    the same afterwards; after-2.json ... where looked at again
@@ -16,6 +17,7 @@
 
 #include "record/diff_json.h"
 #include "record/intent.h"
+#include "record/journal.h"
 #include "record/report.h"
 #include "record/snapshot.h"
 #include "record/statedir.h"
@@ -32,6 +34,14 @@ int actdir_open(const struct statedir *s, const struct intent *i, struct actdir 
 
 /* STATE/acts/20260724T141109Z-4160; borrowed until the end. */
 const char *actdir_path(const struct actdir *a);
+
+int actdir_fd(const struct actdir *a); /* borrowed until the end */
+
+/* Makes its journal; the caller's (journal_close). */
+int actdir_journal(struct actdir *a, struct journal **out, struct err *err);
+
+/* The name of the file that actdir_after() wrote last: "after.json". */
+const char *actdir_after_name(const struct actdir *a);
 
 /*
  * Snapshots of t: of members alone, or with members NULL of the whole host.

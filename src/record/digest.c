@@ -7,11 +7,11 @@
 #include <sodium.h>
 #include <sys/stat.h>
 
-int digest_file(int dirfd, const char *name, char hex[static DIGEST_HEX], uint64_t *size,
-		struct err *err)
+static int digest(int dirfd, const char *name, int flags, char *hex, uint64_t *size,
+		  struct err *err)
 {
 	/* not to hang on a FIFO that stands in its place */
-	AUTO_FD fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	AUTO_FD fd = openat(dirfd, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC | flags);
 	unsigned char hash[crypto_hash_sha256_BYTES];
 	crypto_hash_sha256_state state;
 	unsigned char buf[16384];
@@ -39,4 +39,15 @@ int digest_file(int dirfd, const char *name, char hex[static DIGEST_HEX], uint64
 	if (size)
 		*size = total;
 	return 0;
+}
+
+int digest_file(int dirfd, const char *name, char hex[static DIGEST_HEX], uint64_t *size,
+		struct err *err)
+{
+	return digest(dirfd, name, O_NOFOLLOW, hex, size, err);
+}
+
+int digest_link(int dirfd, const char *name, char hex[static DIGEST_HEX], struct err *err)
+{
+	return digest(dirfd, name, 0, hex, NULL, err);
 }

@@ -17,4 +17,8 @@
 int digest_file(int dirfd, const char *name, char hex[static DIGEST_HEX], uint64_t *size,
 		struct err *err);
 
+/* The same of what a link leads to: the file behind /proc/PID/exe, which may have no name
+ * any more. */
+int digest_link(int dirfd, const char *name, char hex[static DIGEST_HEX], struct err *err);
+
 #endif

@@ -126,6 +126,18 @@ uint64_t journal_seq(const struct journal *j)
 	return j->tail.seq;
 }
 
+uint64_t journal_end(const struct journal *j)
+{
+	return j->tail.end;
+}
+
+uint64_t journal_size(const struct journal *j)
+{
+	struct stat st;
+
+	return fstat(j->fd, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
 void journal_cancel(struct journal *j)
 {
 	jw_discard(j->body);
@@ -290,6 +302,11 @@ static int append(struct journal *j, struct err *err)
 	return r;
 }
 
+int journal_sync(struct journal *j)
+{
+	return fdatasync(j->fd) < 0 && errno != EINVAL ? -1 : 0;
+}
+
 int journal_commit(struct journal *j, bool sync, struct err *err)
 {
 	int r;
@@ -302,7 +319,7 @@ int journal_commit(struct journal *j, bool sync, struct err *err)
 		r = append(j, err);
 		flock(j->fd, LOCK_UN);
 	}
-	if (!r && sync && fdatasync(j->fd) < 0 && errno != EINVAL)
+	if (!r && sync && journal_sync(j) < 0)
 		r = fail(j, errno, err);
 	journal_cancel(j);
 	return r;

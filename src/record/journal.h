@@ -60,10 +60,17 @@ struct jw *journal_begin(struct journal *j, const char *run, const char *event, 
  */
 int journal_commit(struct journal *j, bool sync, struct err *err);
 
+/* Puts what was appended without sync on the disk.  0 or -1 with errno. */
+int journal_sync(struct journal *j);
+
 void journal_cancel(struct journal *j); /* what was begun is forgotten */
 
 /* Of the last line that this writer appended or found; "" before any was. */
 const char *journal_head(const struct journal *j);
 uint64_t journal_seq(const struct journal *j);
+uint64_t journal_end(const struct journal *j); /* where that line ends, bytes */
+
+/* Bytes of the file now, others' lines included; 0 where it cannot be asked. */
+uint64_t journal_size(const struct journal *j);
 
 #endif

@@ -326,6 +326,32 @@ static void write_run(struct jw *j, const struct process *p, const struct run *r
 		process_json_pid(j, "original_ppid", p->parent_was.pid);
 }
 
+void process_json_facts(struct jw *j, const struct process *p, const struct host *host,
+			const struct run *run)
+{
+	const struct detail *d = p->detail ? p->detail : &not_read;
+
+	process_json_pid(j, "ppid", p->ppid);
+	process_json_pid(j, "pgid", p->pgid);
+	process_json_pid(j, "sid", p->sid);
+	process_json_tty(j, "tty", p->tty_nr);
+	write_started_at(j, p, host);
+	process_json_uid(j, "uid", d->uid);
+	jw_bytes(j, "user", &d->user);
+	jw_bytes(j, "comm", &d->comm);
+	jw_bytes(j, "exe", &d->exe);
+	process_json_args(j, "args", "args_b64", &d->cmdline);
+	jw_bytes(j, "cwd", &d->cwd);
+	jw_bytes(j, "cgroup", &d->cgroup);
+	if (detail_knows(d, DETAIL_ENVIRON))
+		write_names(j, "env_credentials", "env_credentials_b64", d, d->n_secret_names,
+			    credential_name);
+	else
+		jw_null(j, "env_credentials");
+	write_run(j, p, run);
+	jw_bytes(j, "remote", &p->remote);
+}
+
 /* Arguments joined by spaces, for reading; those that end a list and are empty
  * are left off (a program that overwrites its title pads with NULs). */
 static bool join_args(const struct bytes *args, struct bytes *out)

@@ -30,6 +30,13 @@ int process_json(struct jw *j, const char *key, const struct process *p,
 		 const struct process_json_options *options, struct err *err);
 
 /*
+ * What a journal tells of a process when it comes into view, into the open object:
+ * who and what it is, and how it belongs to the run.  A choice of the members above.
+ */
+void process_json_facts(struct jw *j, const struct process *p, const struct host *host,
+			const struct run *run);
+
+/*
  * Single members, as a process object has them: key, and b64_key where one
  * is called for; null where not known.
  */

@@ -6,8 +6,6 @@
 #include "record/host_json.h"
 #include "record/process_json.h"
 
-#include "config.h"
-
 #include <errno.h>
 #include <string.h>
 
@@ -119,14 +117,9 @@ static void write_host(struct jw *j, const struct host *h)
 	jw_int(j, "ticks_per_second", h->ticks_per_second);
 }
 
-int run_record_write(FILE *out, const struct run_record *r, struct err *err)
+void run_record_json(struct jw *j, const char *key, const struct run_record *r)
 {
-	struct jw *j = jw_open(out, true);
-	int rc;
-
-	if (!j)
-		return err_nomem(err);
-	jw_object(j, NULL);
+	jw_object(j, key);
 	jw_str(j, "schema", RECORD_SCHEMA);
 	jw_str(j, "run_id", r->run.id);
 	jw_str(j, "how", r->launched ? "launched" : "adopted");
@@ -147,9 +140,19 @@ int run_record_write(FILE *out, const struct run_record *r, struct err *err)
 	write_inherited(j, r);
 	write_host(j, &r->host);
 	coverage_json(j, &r->coverage);
-	jw_str(j, "stray", PACKAGE_VERSION);
+	jw_str(j, "stray", r->version);
 	jw_str(j, "stray_sha256", r->stray_sha256[0] ? r->stray_sha256 : NULL);
 	jw_object_end(j);
+}
+
+int run_record_write(FILE *out, const struct run_record *r, struct err *err)
+{
+	struct jw *j = jw_open(out, true);
+	int rc;
+
+	if (!j)
+		return err_nomem(err);
+	run_record_json(j, NULL, r);
 	rc = jw_close(j);
 	return rc < 0 ? err_errno(err, -rc, "the run record cannot be written") : 0;
 }
@@ -346,6 +349,34 @@ static int read_times(const json_t *o, struct run_record *r, struct err *err)
 	return rc;
 }
 
+static int read_coverage(const json_t *o, struct coverage *c, struct err *err)
+{
+	const json_t *v = json_object_get(o, "coverage"), *unread = json_object_get(v, "unreadable");
+	uint64_t vanished = 0, skipped = 0;
+	int r = json_get_bool(v, "hidepid", &c->hidepid, NULL, err);
+
+	for (int i = 0; i < SOURCE_COUNT; i++)
+		if (has_word(json_object_get(v, "sources"), source_kind_name(i)))
+			c->sources |= 1u << i;
+	if (!r)
+		r = json_get_bool(v, "partial", &c->partial, NULL, err);
+	if (!r)
+		r = json_get_uint(v, "events_lost", &c->events_lost, NULL, err);
+	if (!r)
+		r = json_get_uint(v, "vanished", &vanished, NULL, err);
+	if (!r)
+		r = json_get_uint(v, "skipped", &skipped, NULL, err);
+	c->vanished = (unsigned)vanished;
+	c->skipped = (unsigned)skipped;
+	for (unsigned i = 0; !r && i < DETAIL_COUNT; i++) {
+		uint64_t n = 0;
+
+		r = json_get_uint(unread, detail_name(1u << i), &n, NULL, err);
+		c->unreadable[i] = (unsigned)n;
+	}
+	return r ? r : get_time(v, "first_scan_at", &c->first_scan_wall_ns, err);
+}
+
 static int read_object(const json_t *o, struct run_record *r, struct err *err)
 {
 	const char *schema = NULL, *how = NULL;
@@ -377,6 +408,8 @@ static int read_object(const json_t *o, struct run_record *r, struct err *err)
 		rc = read_names(o, r, err);
 	if (!rc)
 		rc = read_host(o, &r->host, err);
+	if (!rc)
+		rc = read_coverage(o, &r->coverage, err);
 	if (!rc)
 		rc = json_get_text(o, "stray", r->version, sizeof(r->version), err);
 	return rc ? rc : json_get_text(o, "stray_sha256", r->stray_sha256, CHAIN_HEX, err);

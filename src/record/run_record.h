@@ -49,6 +49,9 @@ struct run_record {
 /* 0, -ENOMEM or the first -errno of writing. */
 int run_record_write(FILE *out, const struct run_record *r, struct err *err);
 
+/* The same as a member of an open object or array. */
+void run_record_json(struct jw *j, const char *key, const struct run_record *r);
+
 /*
  * Reads one from fd.  name: of the file, for the text of an error.  -EINVAL for what is
  * none or of another version; run_record_clear() in any case.

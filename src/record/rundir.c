@@ -214,6 +214,12 @@ int rundir_watch(struct rundir *d, struct err *err)
 	return 1;
 }
 
+void rundir_unwatch(struct rundir *d)
+{
+	file_close_fd(&d->watch);
+	d->watch = -1;
+}
+
 int rundir_is_watched(const struct rundir *d)
 {
 	AUTO_FD fd = openat(d->fd, WATCH_LOCK, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -223,6 +229,21 @@ int rundir_is_watched(const struct rundir *d)
 	if (flock(fd, LOCK_SH | LOCK_NB) == 0)
 		return 0;
 	return errno == EWOULDBLOCK ? 1 : -errno;
+}
+
+int rundir_remove(const struct statedir *s, const struct rundir *d, struct err *err)
+{
+	AUTO_FD runs = -1;
+	int r = statedir_subdir(s, "runs", &runs, err);
+
+	if (r < 0)
+		return r;
+	unlinkat(d->fd, RUNDIR_JOURNAL, 0);
+	unlinkat(d->fd, RUNDIR_RECORD, 0);
+	unlinkat(d->fd, WATCH_LOCK, 0);
+	if (unlinkat(runs, d->id, AT_REMOVEDIR) < 0)
+		return err_errno(err, errno, "%.150s", d->path);
+	return 0;
 }
 
 static int by_name(const void *a, const void *b)

@@ -7,7 +7,7 @@
  *
  * It appears whole or not at all: it is made under another name, and renamed
  * when run.json and the first event are on the disk.  Nothing in it is ever
- * overwritten, and nothing here removes one.
+ * overwritten; rundir_remove() is for what is over and pruned.
  */
 #ifndef STRAY_RECORD_RUNDIR_H
 #define STRAY_RECORD_RUNDIR_H
@@ -56,6 +56,8 @@ void rundir_close(struct rundir *d); /* also of zeros with fd -1 */
  */
 int rundir_watch(struct rundir *d, struct err *err);
 
+void rundir_unwatch(struct rundir *d);
+
 /* Whether some stray watches it now: 1, 0 or -errno. */
 int rundir_is_watched(const struct rundir *d);
 
@@ -65,6 +67,9 @@ int rundir_is_watched(const struct rundir *d);
  */
 int rundir_find(const struct statedir *s, const char *name, char id[static RUN_ID_MAX + 1],
 		struct err *err);
+
+/* Removes what stray made in it, and it.  -ENOTEMPTY: others put something there. */
+int rundir_remove(const struct statedir *s, const struct rundir *d, struct err *err);
 
 /* Ids of all runs, sorted; *ids owned, and each of them. */
 struct rundir_list {

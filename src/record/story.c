@@ -21,15 +21,62 @@ void story_clear(struct story *s)
 	for (size_t i = 0; i < s->members.n; i++)
 		member_clear(&s->members.v[i]);
 	free(s->members.v);
+	free(s->by_identity.v);
 	memset(s, 0, sizeof(*s));
+}
+
+/* Where id stands in by_identity, or would. */
+static size_t position(const struct story *s, struct identity id)
+{
+	size_t low = 0, high = s->by_identity.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (identity_order(&s->members.v[s->by_identity.v[mid]].id, &id) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
 }
 
 struct story_member *story_member(const struct story *s, struct identity id)
 {
-	for (size_t i = s->members.n; i-- > 0;)
-		if (identity_same(s->members.v[i].id, id))
-			return &s->members.v[i];
-	return NULL;
+	size_t at = position(s, id);
+	struct story_member *m;
+
+	if (at == s->by_identity.n)
+		return NULL;
+	m = &s->members.v[s->by_identity.v[at]];
+	return identity_same(m->id, id) ? m : NULL;
+}
+
+struct story_member *story_latest(const struct story *s, pid_t pid)
+{
+	size_t after = position(s, (struct identity){.pid = pid, .start = UINT64_MAX});
+	struct story_member *m = after ? &s->members.v[s->by_identity.v[after - 1]] : NULL;
+
+	return m && m->id.pid == pid ? m : NULL;
+}
+
+struct story_member *story_add(struct story *s, struct identity id)
+{
+	struct story_member *m = story_member(s, id);
+	size_t at = position(s, id);
+
+	if (m)
+		return m;
+	if (!VEC_PUSH(&s->by_identity, 0))
+		return NULL;
+	if (!VEC_PUSH(&s->members, (struct story_member){.id = id})) {
+		s->by_identity.n--;
+		return NULL;
+	}
+	memmove(&s->by_identity.v[at + 1], &s->by_identity.v[at],
+		(s->by_identity.n - 1 - at) * sizeof(*s->by_identity.v));
+	s->by_identity.v[at] = (uint32_t)(s->members.n - 1);
+	return &s->members.v[s->members.n - 1];
 }
 
 size_t story_alive(const struct story *s)
@@ -37,7 +84,8 @@ size_t story_alive(const struct story *s)
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->members.n; i++)
-		n += !s->members.v[i].gone;
+		n += !s->members.v[i].gone &&
+		     evidence_weight(s->members.v[i].evidence) >= WEIGHT_LIKELY;
 	return n;
 }
 
@@ -116,16 +164,14 @@ static int take_facts(struct story_member *m, const json_t *event, struct err *e
 /* One that came: `started`, or the child of `forked`. */
 static int member_came(struct story *s, const json_t *event, const char *key, struct err *err)
 {
-	struct story_member fresh = {.id = story_identity(event, key)}, *m;
+	struct identity id = story_identity(event, key);
+	struct story_member *m;
 
-	if (!identity_known(fresh.id))
+	if (!identity_known(id))
 		return 0;
-	m = story_member(s, fresh.id);
-	if (!m) {
-		if (!VEC_PUSH(&s->members, fresh))
-			return err_nomem(err);
-		m = &s->members.v[s->members.n - 1];
-	}
+	m = story_add(s, id);
+	if (!m)
+		return err_nomem(err);
 	m->evidence |= evidence_of(event);
 	return take_facts(m, event, err);
 }
@@ -200,6 +246,8 @@ int story_event(struct story *s, const json_t *event, struct err *err)
 		s->watcher = story_identity(event, "watcher");
 	else if (strcmp(name, "watch_stopped") == 0)
 		s->watcher = (struct identity){0};
+	else if (strcmp(name, "end_requested") == 0)
+		s->ender = story_identity(event, "by");
 	else if (strcmp(name, "note") == 0)
 		s->notes++;
 	return member_changed(s, name, event, err);

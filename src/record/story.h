@@ -30,8 +30,10 @@ struct story {
 	uint64_t over_wall_ns, over_mono_ns; /* when it was over first; 0: it is not */
 	uint64_t last_wall_ns;               /* of the last event */
 	struct identity watcher;             /* of the last watch_started without its end */
+	struct identity ender;               /* who asked for its end last */
 	size_t notes;
 	VEC(struct story_member) members; /* in order of appearance */
+	VEC(uint32_t) by_identity;        /* of members, sorted by identity */
 };
 
 /*
@@ -47,7 +49,13 @@ int story_event(struct story *s, const json_t *event, struct err *err);
 /* Borrowed until the next event; NULL: no member. */
 struct story_member *story_member(const struct story *s, struct identity id);
 
-/* How many the journal knows of that it did not see end. */
+/* The last that had that PID; NULL: none. */
+struct story_member *story_latest(const struct story *s, pid_t pid);
+
+/* The same as story_member(), made where there is none.  NULL: out of memory. */
+struct story_member *story_add(struct story *s, struct identity id);
+
+/* How many certain and likely members the journal knows of that it did not see end. */
 size_t story_alive(const struct story *s);
 
 /* {"pid","start_ticks"}; zeros where there is none. */

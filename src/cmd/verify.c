@@ -1,0 +1,359 @@
+#include "cmd/cmd.h"
+
+#include "base/file.h"
+#include "engine/recorded.h"
+#include "record/digest.h"
+#include "record/ledger.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#define OPT_HEAD 300
+
+static const struct cmd_option options[] = {
+	{OPT_HEAD, "head", "HASH", "a head known from elsewhere, which must be in it"},
+	{0, NULL, NULL, NULL},
+};
+
+struct verify {
+	struct cmd_common common;
+	const char *head;
+	struct line line;
+	struct jw *j; /* NULL: text */
+	bool broken;  /* one of them does not hold */
+};
+
+static int set_option(void *ctx, int id, const char *arg, struct err *err)
+{
+	(void)id;
+	if (strlen(arg) != CHAIN_HEX - 1 || strspn(arg, "0123456789abcdef") != CHAIN_HEX - 1)
+		return err_set(err, EINVAL, "--head: 64 hex digits, not '%.80s'", arg);
+	((struct verify *)ctx)->head = arg;
+	return 0;
+}
+
+static void print_json(struct verify *v, const char *name, const struct journal_verdict *w)
+{
+	jw_object(v->j, NULL);
+	jw_str(v->j, "name", name);
+	jw_bool(v->j, "holds", w->fault == JOURNAL_HOLDS);
+	jw_str(v->j, "fault", w->fault == JOURNAL_HOLDS ? NULL : journal_fault_name(w->fault));
+	jw_str(v->j, "why", w->why[0] ? w->why : NULL);
+	if (w->line)
+		jw_uint(v->j, "line", w->line);
+	else
+		jw_null(v->j, "line");
+	jw_uint(v->j, "seq", w->seq);
+	jw_str(v->j, "head", w->head);
+	jw_uint(v->j, "torn_bytes", w->torn_bytes);
+	jw_uint(v->j, "torn_closed", w->torn_closed);
+	if (w->anchored_seq)
+		jw_uint(v->j, "anchored_seq", w->anchored_seq);
+	else
+		jw_null(v->j, "anchored_seq");
+	jw_object_end(v->j);
+}
+
+static void print_text(struct verify *v, const char *name, const struct journal_verdict *w)
+{
+	struct line *o = &v->line;
+
+	line_put(o, ROLE_HEAD, "%s: ", name);
+	if (w->fault != JOURNAL_HOLDS) {
+		line_put(o, ROLE_SURVIVOR, "does not hold: %s", w->why);
+		line_end(o);
+		return;
+	}
+	line_put(o, ROLE_GOOD, "holds");
+	line_put(o, ROLE_NORMAL, ", %llu event%s; ", (unsigned long long)w->seq,
+		 w->seq == 1 ? "" : "s");
+	if (w->anchored_seq)
+		line_put(o, ROLE_NORMAL, "anchored to seq %llu", (unsigned long long)w->anchored_seq);
+	else
+		line_put(o, ROLE_NORMAL, "not anchored");
+	if (w->torn_bytes)
+		line_put(o, ROLE_SUSPECT, "; its last %llu bytes are a torn tail",
+			 (unsigned long long)w->torn_bytes);
+	if (w->torn_closed)
+		line_put(o, ROLE_NORMAL, "; %llu torn tail%s, closed",
+			 (unsigned long long)w->torn_closed, w->torn_closed == 1 ? "" : "s");
+	line_end(o);
+	line_put(o, ROLE_DIM, "  head %s", w->head);
+	line_end(o);
+}
+
+static void report(struct verify *v, const char *name, const struct journal_verdict *w)
+{
+	v->broken = v->broken || w->fault != JOURNAL_HOLDS;
+	if (v->j)
+		print_json(v, name, w);
+	else
+		print_text(v, name, w);
+}
+
+static int add_given_head(const struct verify *v, struct ledger_heads *heads, struct err *err)
+{
+	struct journal_head h = {.from = "--head"};
+
+	if (!v->head)
+		return 0;
+	memcpy(h.hash, v->head, CHAIN_HEX);
+	return VEC_PUSH(heads, h) ? 0 : err_nomem(err);
+}
+
+/* The digest of run.json that the first event holds. */
+static int take_opened(void *ctx, const json_t *event, struct err *err)
+{
+	const char *name = NULL, *sha = NULL;
+	char *out = ctx;
+
+	(void)err;
+	json_get_str(event, "event", &name, NULL);
+	json_get_str(event, "record_sha256", &sha, NULL);
+	if (name && strcmp(name, "run_opened") == 0 && sha && strlen(sha) == CHAIN_HEX - 1)
+		memcpy(out, sha, CHAIN_HEX);
+	return 0;
+}
+
+static void check_record(const struct rundir *d, const char *expected, struct journal_verdict *w)
+{
+	char actual[DIGEST_HEX];
+	struct err why = {0};
+
+	if (w->fault != JOURNAL_HOLDS || !*expected)
+		return;
+	if (digest_file(d->fd, RUNDIR_RECORD, actual, NULL, &why) == 0 &&
+	    strcmp(actual, expected) == 0)
+		return;
+	w->fault = JOURNAL_CHANGED;
+	w->line = 0;
+	snprintf(w->why, sizeof(w->why), "%s is not the one that the journal was opened with%s%.80s",
+		 RUNDIR_RECORD, why.code ? ": " : "", why.text);
+}
+
+static int verify_run(struct verify *v, const struct statedir *s, const char *id, struct err *err)
+{
+	struct ledger_heads heads = {0};
+	struct journal_verdict verdict, ledger;
+	struct rundir d = {.fd = -1, .watch = -1};
+	char opened[CHAIN_HEX] = "";
+	struct journal_reading what = {.name = RUNDIR_JOURNAL,
+				       .schema = JOURNAL_SCHEMA,
+				       .fn = take_opened,
+				       .ctx = opened};
+	AUTO_FD fd = -1;
+	int r = rundir_open(s, id, false, &d, err);
+
+	if (!r)
+		r = journal_open_read(d.fd, RUNDIR_JOURNAL, &fd, err);
+	if (!r && ledger_heads(s, id, &heads, &ledger, NULL) == -ENOMEM)
+		r = err_nomem(err);
+	if (!r)
+		r = add_given_head(v, &heads, err);
+	what.heads = heads.v;
+	what.n_heads = heads.n;
+	if (!r)
+		r = journal_read(fd, &what, &verdict, err);
+	if (!r) {
+		check_record(&d, opened, &verdict);
+		report(v, id, &verdict);
+	}
+	free(heads.v);
+	rundir_close(&d);
+	return r;
+}
+
+static int verify_file(struct verify *v, int dirfd, const char *name, const char *schema,
+		       struct err *err)
+{
+	struct ledger_heads heads = {0};
+	struct journal_verdict verdict;
+	AUTO_FD fd = -1;
+	int r = journal_open_read(dirfd, name, &fd, err);
+
+	if (!r)
+		r = add_given_head(v, &heads, err);
+	if (!r) {
+		struct journal_reading what = {
+			.name = name, .schema = schema, .heads = heads.v, .n_heads = heads.n};
+
+		r = journal_read(fd, &what, &verdict, err);
+	}
+	if (!r)
+		report(v, name, &verdict);
+	free(heads.v);
+	return r;
+}
+
+/* Runs that the ledger saw opened and not pruned, and that are not there. */
+struct missing {
+	struct verify *v;
+	const struct rundir_list *there;
+	struct rundir_list gone;
+};
+
+static bool listed(const struct rundir_list *l, const char *id)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (strcmp(l->v[i], id) == 0)
+			return true;
+	return false;
+}
+
+static int take_ledger(void *ctx, const json_t *event, struct err *err)
+{
+	struct missing *m = ctx;
+	const char *run = NULL, *name = NULL;
+
+	json_get_str(event, "run", &run, NULL);
+	json_get_str(event, "event", &name, NULL);
+	if (!run || !name || listed(m->there, run))
+		return 0;
+	if (strcmp(name, "run_opened") == 0 && !listed(&m->gone, run)) {
+		char *copy = strdup(run);
+
+		if (!copy || !VEC_PUSH(&m->gone, copy)) {
+			free(copy);
+			return err_nomem(err);
+		}
+	}
+	for (size_t i = 0; strcmp(name, "run_pruned") == 0 && i < m->gone.n; i++)
+		if (strcmp(m->gone.v[i], run) == 0) {
+			free(m->gone.v[i]);
+			m->gone.v[i] = m->gone.v[--m->gone.n];
+		}
+	return 0;
+}
+
+static int verify_ledger(struct verify *v, const struct statedir *s, const struct rundir_list *ids,
+			 struct err *err)
+{
+	struct missing m = {.v = v, .there = ids};
+	struct journal_reading what = {
+		.name = LEDGER_NAME, .schema = LEDGER_SCHEMA, .fn = take_ledger, .ctx = &m};
+	struct journal_verdict verdict;
+	AUTO_FD fd = -1;
+	int r = journal_open_read(statedir_fd(s), LEDGER_NAME, &fd, err);
+
+	if (r == -ENOENT) {
+		err_clear(err);
+		verdict = (struct journal_verdict){.fault = JOURNAL_CUT, .head = CHAIN_START};
+		snprintf(verdict.why, sizeof(verdict.why),
+			 "there are runs, but no ledger: it was removed");
+		if (ids->n)
+			report(v, LEDGER_NAME, &verdict);
+		return 0;
+	}
+	if (!r)
+		r = journal_read(fd, &what, &verdict, err);
+	if (!r)
+		report(v, LEDGER_NAME, &verdict);
+	for (size_t i = 0; !r && i < m.gone.n; i++) {
+		verdict = (struct journal_verdict){.fault = JOURNAL_MISSING, .head = CHAIN_START};
+		snprintf(verdict.why, sizeof(verdict.why),
+			 "the ledger knows it, and its directory is gone");
+		report(v, m.gone.v[i], &verdict);
+	}
+	rundir_list_clear(&m.gone);
+	return r;
+}
+
+static int verify_all(struct verify *v, const struct statedir *s, struct err *err)
+{
+	struct rundir_list ids;
+	int r = rundir_list(s, &ids, err);
+
+	for (size_t i = 0; !r && i < ids.n; i++)
+		r = verify_run(v, s, ids.v[i], err);
+	if (!r)
+		r = verify_ledger(v, s, &ids, err);
+	rundir_list_clear(&ids);
+	return r;
+}
+
+/* By its name, as stray gives them. */
+static const char *schema_of(const char *path)
+{
+	size_t n = strlen(path), len = sizeof(LEDGER_NAME) - 1;
+	bool ledger = n >= len && strcmp(path + n - len, LEDGER_NAME) == 0;
+
+	return ledger ? LEDGER_SCHEMA : JOURNAL_SCHEMA;
+}
+
+static int verify(struct verify *v, const char *what, struct err *err)
+{
+	struct statedir *s = NULL;
+	char id[RUN_ID_MAX + 1];
+	int r;
+
+	if (what && strchr(what, '/'))
+		return verify_file(v, AT_FDCWD, what, schema_of(what), err);
+	if (!what && v->head)
+		return err_set(err, EINVAL, "--head is of one journal: name it");
+	r = recorded_state_dir(v->common.state_dir, STATEDIR_READ, &s, err);
+	if (!r && what && rundir_find(s, cmd_run_name(what), id, NULL) == -ENOENT &&
+	    access(what, F_OK) == 0) {
+		statedir_close(s);
+		return verify_file(v, AT_FDCWD, what, schema_of(what), err);
+	}
+	if (!r && what)
+		r = rundir_find(s, cmd_run_name(what), id, err);
+	if (!r)
+		r = what ? verify_run(v, s, id, err) : verify_all(v, s, err);
+	statedir_close(s);
+	return r;
+}
+
+static int verify_json(struct verify *v, const char *what, struct err *err)
+{
+	int r;
+
+	v->j = jw_open(stdout, false);
+	if (!v->j)
+		return err_nomem(err);
+	jw_object(v->j, NULL);
+	jw_str(v->j, "schema", "stray.verify/1");
+	jw_array(v->j, "journals");
+	r = verify(v, what, err);
+	if (r < 0) {
+		jw_discard(v->j);
+		return r;
+	}
+	jw_array_end(v->j);
+	jw_object_end(v->j);
+	r = jw_close(v->j);
+	return r < 0 ? err_errno(err, -r, "stdout") : 0;
+}
+
+static int run(const struct cmd *cmd, int argc, char **argv)
+{
+	struct verify v = {0};
+	struct err err = {0};
+	const char *what;
+	int rest, r;
+	enum parsed parsed = cmd_parse(cmd, argc, argv, &v.common, set_option, &v, &rest);
+
+	if (parsed != PARSED_RUN)
+		return parsed == PARSED_DONE ? STATUS_OK : STATUS_TROUBLE;
+	if (argc - rest > 1)
+		return cmd_troublef("verify: one run or file at most: see stray verify --help");
+	what = argc > rest ? argv[rest] : NULL;
+	cmd_line_init(&v.common, &v.line);
+	r = v.common.json ? verify_json(&v, what, &err) : verify(&v, what, &err);
+	if (cmd_line_finish(&v.line, r ? NULL : &err) < 0 && !r)
+		r = -ENOMEM;
+	if (r < 0)
+		return cmd_trouble(&err);
+	return v.broken ? STATUS_DIFFERS : STATUS_OK;
+}
+
+const struct cmd cmd_verify = {
+	.name = "verify",
+	.args = "[RUN|FILE]",
+	.summary = "check the hash chain of a journal, or of all, offline",
+	.example = "stray verify run-7f3c0a12",
+	.options = options,
+	.run = run,
+};

@@ -1,0 +1,376 @@
+#include "engine/act_journal.h"
+
+#include "base/clock.h"
+#include "engine/chronicle.h"
+#include "record/digest.h"
+#include "record/operator.h"
+#include "record/process_json.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+/* How long a signal may wait for another writer of the run's journal. */
+#define PATIENCE_NS 500000000ull
+
+struct sent {
+	struct identity id;
+	enum target_result result;
+	int error;
+};
+
+struct act_journal {
+	struct act_journal_request q;
+	const char *name;     /* of the act: the last part of its directory's path */
+	struct journal *own;  /* in the act's directory */
+	struct recorded run;  /* where the run is recorded */
+	bool has_run;
+	bool begun; /* a signal was announced: nothing stops the act any more */
+	struct err lost;
+	int sent_signal; /* of what waits to be written */
+	VEC(struct sent) sent;
+};
+
+/* The members of one event, the same in both journals. */
+typedef void fill_fn(const struct act_journal *a, struct jw *j, const void *ctx);
+
+static int tell_own(struct act_journal *a, const char *event, enum known known, fill_fn *fill,
+		    const void *ctx, bool sync, struct err *err)
+{
+	struct jw *j = journal_begin(a->own, a->has_run ? a->run.dir.id : NULL, event, known);
+
+	if (j) {
+		jw_str(j, "act", a->name);
+		fill(a, j, ctx);
+	}
+	return journal_commit(a->own, sync, err);
+}
+
+static int tell(struct act_journal *a, const char *event, enum known known, fill_fn *fill,
+		const void *ctx, bool sync, struct err *err)
+{
+	struct jw *j;
+	int r = tell_own(a, event, known, fill, ctx, sync, err);
+
+	if (r || !a->has_run)
+		return r;
+	j = recorded_begin(&a->run, event, known);
+	if (j) {
+		jw_str(j, "act", a->name);
+		fill(a, j, ctx);
+	}
+	return recorded_commit(&a->run, sync, err);
+}
+
+/* What is told after the fact: a failure is remembered. */
+static void tell_after(struct act_journal *a, const char *event, enum known known, fill_fn *fill,
+		       const void *ctx)
+{
+	tell(a, event, known, fill, ctx, false, &a->lost);
+}
+
+const struct err *act_journal_lost(const struct act_journal *a)
+{
+	return &a->lost;
+}
+
+void act_journal_close(struct act_journal *a)
+{
+	if (!a)
+		return;
+	journal_close(a->own);
+	recorded_close(&a->run);
+	free(a->sent.v);
+	free(a);
+}
+
+static void fill_file(const struct act_journal *a, struct jw *j, const void *ctx)
+{
+	const char *const *what = ctx; /* what, file, digest */
+	char path[128];
+
+	snprintf(path, sizeof(path), "acts/%s/%s", a->name, what[1]);
+	jw_str(j, "what", what[0]);
+	jw_str(j, "file", path);
+	jw_str(j, "sha256", what[2]);
+}
+
+static int tell_file(struct act_journal *a, const char *what, const char *file, struct err *err)
+{
+	char sha256[DIGEST_HEX];
+	const char *ctx[] = {what, file, sha256};
+	int r = digest_file(actdir_fd(a->q.dir), file, sha256, NULL, err);
+
+	return r ? r : tell(a, "snapshot", KNOWN_SEEN, fill_file, ctx, false, err);
+}
+
+void act_journal_file(struct act_journal *a, const char *what, const char *file)
+{
+	tell_file(a, what, file, &a->lost);
+}
+
+static void fill_end(const struct act_journal *a, struct jw *j, const void *ctx)
+{
+	(void)ctx;
+	operator_json(j, "operator", &a->q.intent->operator);
+	process_json_identity(j, "by", a->q.self);
+	jw_uint(j, "grace_ns", a->q.intent->grace_ns);
+}
+
+static int tell_end_requested(struct act_journal *a, struct err *err)
+{
+	struct jw *j;
+	int r = tell_own(a, "end_requested", KNOWN_SEEN, fill_end, NULL, true, err);
+
+	if (r || !a->has_run)
+		return r;
+	j = recorded_begin(&a->run, "end_requested", KNOWN_SEEN);
+	if (j) {
+		jw_str(j, "act", a->name);
+		fill_end(a, j, NULL);
+	}
+	return recorded_change(&a->run, "end_requested", RUN_ENDING, err);
+}
+
+/* A journal that does not hold is no reason to leave a run alive: verify tells. */
+static int open_run(struct act_journal *a, struct err *err)
+{
+	struct err why = {0};
+	int r = recorded_open(a->q.state_dir, a->q.run->id, true, &a->run, &why);
+
+	if (r == -EBADMSG)
+		r = 0;
+	if (r < 0)
+		return err_set(err, why.code, "%s", why.text);
+	journal_patience(a->run.dir.journal, PATIENCE_NS);
+	a->has_run = true;
+	return 0;
+}
+
+int act_journal_open(struct act_journal **out, const struct act_journal_request *q,
+		     struct err *err)
+{
+	struct act_journal *a = calloc(1, sizeof(*a));
+	const char *slash = strrchr(actdir_path(q->dir), '/');
+	int r = 0;
+
+	if (!a)
+		return err_nomem(err);
+	a->q = *q;
+	a->name = slash + 1;
+	if (q->run && q->run->recorded)
+		r = open_run(a, err);
+	if (!r)
+		r = actdir_journal(q->dir, &a->own, err);
+	if (!r)
+		r = tell_file(a, "intent", "intent.json", err);
+	if (!r)
+		r = tell_file(a, "before", "before.json", err);
+	if (!r && strcmp(q->intent->kind, "end") == 0)
+		r = tell_end_requested(a, err);
+	if (r < 0)
+		act_journal_close(a);
+	else
+		*out = a;
+	return r;
+}
+
+struct announced {
+	int signal;
+	const struct identity *to;
+	size_t n;
+};
+
+static void write_signal(struct jw *j, int sig)
+{
+	const char *name = sigabbrev_np(sig);
+
+	if (name)
+		jw_str(j, "signal", name);
+	else
+		jw_strf(j, "signal", "%d", sig);
+}
+
+static void fill_intent(const struct act_journal *a, struct jw *j, const void *ctx)
+{
+	const struct intent *i = a->q.intent;
+	const struct announced *s = ctx;
+
+	operator_json(j, "operator", &i->operator);
+	write_signal(j, s->signal);
+	jw_str(j, "unit", i->unit);
+	if (i->number)
+		jw_int(j, "number", i->number);
+	else
+		jw_null(j, "number");
+	jw_uint(j, "grace_ns", i->grace_ns);
+	jw_array(j, "to");
+	for (size_t n = 0; n < s->n; n++)
+		process_json_identity(j, NULL, s->to[n]);
+	jw_array_end(j);
+	jw_array(j, "not_aimed");
+	for (size_t n = 0; n < i->n_spared; n++) {
+		jw_object(j, NULL);
+		jw_int(j, "pid", i->spared[n].id.pid);
+		jw_uint(j, "start_ticks", i->spared[n].id.start);
+		jw_str(j, "why", i->spared[n].why);
+		jw_object_end(j);
+	}
+	jw_array_end(j);
+}
+
+static void fill_sent(const struct act_journal *a, struct jw *j, const void *ctx)
+{
+	(void)ctx;
+	write_signal(j, a->sent_signal);
+	jw_array(j, "to");
+	for (size_t i = 0; i < a->sent.n; i++) {
+		const struct sent *s = &a->sent.v[i];
+
+		jw_object(j, NULL);
+		jw_int(j, "pid", s->id.pid);
+		jw_uint(j, "start_ticks", s->id.start);
+		jw_str(j, "result", target_result_name(s->result));
+		jw_str(j, "errno", s->error ? err_name(s->error) : NULL);
+		jw_object_end(j);
+	}
+	jw_array_end(j);
+}
+
+void act_journal_flush(struct act_journal *a)
+{
+	if (a->sent.n)
+		tell_after(a, "signal_sent", KNOWN_SEEN, fill_sent, NULL);
+	a->sent.n = 0;
+}
+
+void act_journal_sent(struct act_journal *a, int sig, const struct target *t)
+{
+	struct sent s = {t->id, t->result, t->error};
+
+	if (sig != a->sent_signal)
+		act_journal_flush(a);
+	a->sent_signal = sig;
+	if (!VEC_PUSH(&a->sent, s))
+		err_nomem(&a->lost);
+}
+
+int act_journal_intent(struct act_journal *a, int sig, const struct identity *to, size_t n,
+		       struct err *err)
+{
+	const struct announced s = {sig, to, n};
+	bool first = !a->begun;
+	/* the STOPs on the way to a KILL are many, and undone if it does not come */
+	bool sync = first || sig != SIGSTOP;
+	int r;
+
+	act_journal_flush(a);
+	r = tell(a, "signal_intent", KNOWN_SEEN, fill_intent, &s, sync, first ? err : &a->lost);
+	if (first && r < 0)
+		return r;
+	a->begun = true;
+	return 0;
+}
+
+static void fill_exited(const struct act_journal *a, struct jw *j, const void *ctx)
+{
+	const struct act_item *item = ctx;
+
+	(void)a;
+	process_json_identity(j, "process", item->id);
+	if (item->died_of)
+		write_signal(j, item->died_of);
+	jw_uint(j, "after_ns", item->after_ns);
+}
+
+static void fill_survivor(const struct act_journal *a, struct jw *j, const void *ctx)
+{
+	const struct act_item *item = ctx;
+
+	(void)a;
+	process_json_identity(j, "process", item->id);
+	jw_str(j, "why", item->why);
+	jw_str(j, "errno", item->error ? err_name(item->error) : NULL);
+}
+
+static void fill_these(const struct act_journal *a, struct jw *j, const void *ctx)
+{
+	const struct act_outcome *o = ctx;
+	enum act_result want = strcmp(a->q.intent->kind, "freeze") == 0 ? ACT_RESULT_FROZEN
+									: ACT_RESULT_THAWED;
+
+	jw_array(j, "to");
+	for (size_t i = 0; i < o->items.n; i++)
+		if (o->items.v[i].result == want)
+			process_json_identity(j, NULL, o->items.v[i].id);
+	jw_array_end(j);
+}
+
+static void mark_gone(struct act_journal *a, struct identity id)
+{
+	struct story_member *m = a->has_run ? story_member(&a->run.story, id) : NULL;
+
+	if (m)
+		m->gone = true;
+}
+
+/* Whether the watcher of the run has told of its death already. */
+static bool told_gone(const struct act_journal *a, struct identity id)
+{
+	const struct story_member *m = a->has_run ? story_member(&a->run.story, id) : NULL;
+
+	return m && m->gone;
+}
+
+void act_journal_outcome(struct act_journal *a, const struct act_outcome *o)
+{
+	const char *kind = a->q.intent->kind;
+
+	act_journal_flush(a);
+	if (a->has_run)
+		recorded_refresh(&a->run, &a->lost);
+	if (strcmp(kind, "freeze") == 0)
+		tell_after(a, "frozen", KNOWN_SCANNED, fill_these, o);
+	else if (strcmp(kind, "thaw") == 0)
+		tell_after(a, "thawed", KNOWN_SCANNED, fill_these, o);
+	for (size_t i = 0; i < o->items.n; i++) {
+		const struct act_item *item = &o->items.v[i];
+
+		if (item->result == ACT_RESULT_GONE && !told_gone(a, item->id)) {
+			tell_after(a, "exited", KNOWN_SEEN, fill_exited, item);
+			mark_gone(a, item->id);
+		} else if (item->result == ACT_RESULT_ALIVE && item->last_signal) {
+			tell_after(a, "survivor", KNOWN_SCANNED, fill_survivor, item);
+		}
+	}
+}
+
+static void close_run(struct act_journal *a)
+{
+	size_t alive = story_alive(&a->run.story);
+	enum run_state to = alive ? RUN_SURVIVED : RUN_ENDED;
+	struct jw *j = recorded_begin(&a->run, "run_closed", KNOWN_SCANNED);
+
+	if (j) {
+		jw_str(j, "act", a->name);
+		jw_str(j, "state", run_state_name(to));
+		jw_uint(j, "alive", alive);
+	}
+	recorded_change(&a->run, "run_closed", to, &a->lost);
+}
+
+void act_journal_finish(struct act_journal *a, const struct tracker *k)
+{
+	bool end = strcmp(a->q.intent->kind, "end") == 0;
+
+	if (a->has_run) {
+		chronicle_tell(&a->run, k, &a->lost);
+		if (end && a->run.story.state == RUN_ENDING)
+			close_run(a);
+		if (journal_sync(a->run.dir.journal) < 0)
+			err_errno(&a->lost, errno, "%.150s", a->run.dir.path);
+	}
+	if (journal_sync(a->own) < 0)
+		err_errno(&a->lost, errno, "%.150s", a->name);
+}

@@ -1,0 +1,421 @@
+#include "engine/recorded.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "record/anchor.h"
+#include "record/digest.h"
+#include "record/host_json.h"
+#include "record/ledger.h"
+#include "record/process_json.h"
+
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ANCESTORS_MAX 32
+
+int recorded_state_dir(const char *option, enum statedir_use use, struct statedir **out,
+		       struct err *err)
+{
+	struct statedir_env env = statedir_env_current(option);
+	AUTO_FREE char *path = NULL;
+	int r = statedir_choose(&env, &path, err);
+
+	return r ? r : statedir_open(path, use, out, err);
+}
+
+void recorded_close(struct recorded *r)
+{
+	if (r->state)
+		rundir_close(&r->dir);
+	story_clear(&r->story);
+	run_clear(&r->run);
+	statedir_close(r->state);
+	memset(r, 0, sizeof(*r));
+}
+
+/* When it was over, in the ticks that start times are in. */
+static uint64_t over_ticks(const struct story *s)
+{
+	return s->over_mono_ns / (CLOCK_NS_PER_S / (uint64_t)s->record.host.ticks_per_second);
+}
+
+static int add_kept(struct run *run, const struct story *s)
+{
+	for (size_t i = 0; i < s->members.n; i++) {
+		const struct story_member *m = &s->members.v[i];
+		struct run_kept k = {m->id, m->evidence};
+
+		if (!m->gone && !VEC_PUSH(&run->kept, k))
+			return -ENOMEM;
+	}
+	run_keep_sort(run);
+	for (size_t i = 0; i < s->record.requested_by.n; i++)
+		if (!VEC_PUSH(&run->never, s->record.requested_by.v[i].id))
+			return -ENOMEM;
+	return 0;
+}
+
+/* The run to look for: what the record says it is, and whom the journal knows. */
+static int make_run(struct recorded *r, struct err *err)
+{
+	if (!run_copy(&r->run, &r->story.record.run))
+		return err_nomem(err);
+	r->run.recorded = true;
+	snprintf(r->run.id, sizeof(r->run.id), "%s", r->dir.id);
+	if (r->story.over_mono_ns)
+		r->run.over_ticks = over_ticks(&r->story);
+	for (size_t i = 0; i < r->story.members.n; i++)
+		r->run.ended += r->story.members.v[i].gone;
+	return add_kept(&r->run, &r->story) < 0 ? err_nomem(err) : 0;
+}
+
+static int read_story(struct recorded *r, struct err *err)
+{
+	int rc;
+
+	story_clear(&r->story);
+	r->seen_end = r->dir.journal ? journal_size(r->dir.journal) : 0;
+	rc = story_read(&r->dir, &r->story, err);
+	r->seen_seq = r->story.verdict.seq;
+	return rc;
+}
+
+int recorded_refresh(struct recorded *r, struct err *err)
+{
+	int rc;
+
+	if (journal_size(r->dir.journal) == r->seen_end)
+		return 0;
+	rc = read_story(r, err);
+	if (!rc && r->story.over_mono_ns)
+		r->run.over_ticks = over_ticks(&r->story);
+	return rc ? rc : 1;
+}
+
+/* After a line of our own: where others' came between, the story stays behind. */
+static void note_own(struct recorded *r)
+{
+	if (journal_seq(r->dir.journal) != r->seen_seq + 1)
+		return;
+	r->seen_seq++;
+	r->seen_end = journal_end(r->dir.journal);
+}
+
+int recorded_open(const char *state_dir, const char *name, bool write, struct recorded *out,
+		  struct err *err)
+{
+	char id[RUN_ID_MAX + 1];
+	int r;
+
+	memset(out, 0, sizeof(*out));
+	r = recorded_state_dir(state_dir, write ? STATEDIR_WRITE : STATEDIR_READ, &out->state, err);
+	if (r == -ENOENT && err) {
+		err_clear(err);
+		return err_set(err, ENOENT, "%.64s: no such run: nothing was recorded yet", name);
+	}
+	if (!r)
+		r = rundir_find(out->state, name, id, err);
+	if (r < 0) {
+		statedir_close(out->state);
+		out->state = NULL;
+		return r;
+	}
+	r = rundir_open(out->state, id, write, &out->dir, err);
+	if (!r)
+		r = read_story(out, err);
+	if (!r)
+		r = make_run(out, err);
+	if (!r && out->story.verdict.fault != JOURNAL_HOLDS)
+		r = err_set(err, EBADMSG, "run %s: its journal does not hold: %s", id,
+			    out->story.verdict.why);
+	return r;
+}
+
+bool recorded_is_here(const struct recorded *r, const struct host *now)
+{
+	const struct host *then = &r->story.record.host;
+
+	return strcmp(then->boot_id, now->boot_id) == 0 && then->pid_ns == now->pid_ns;
+}
+
+struct jw *recorded_begin(struct recorded *r, const char *event, enum known known)
+{
+	return journal_begin(r->dir.journal, r->dir.id, event, known);
+}
+
+int recorded_commit(struct recorded *r, bool sync, struct err *err)
+{
+	int rc = journal_commit(r->dir.journal, sync, err);
+
+	if (!rc)
+		note_own(r);
+	return rc;
+}
+
+/* Opening, expiry and closing: what a later cut must not take away. */
+static void make_known(struct recorded *r, const char *event)
+{
+	struct journal *j = r->dir.journal;
+
+	if (anchor(j, r->dir.id, ANCHOR_SOCKET, NULL) == 0)
+		note_own(r);
+	ledger_note(r->state, r->dir.id, event, journal_seq(j), journal_head(j), r->story.state,
+		    NULL);
+}
+
+int recorded_change(struct recorded *r, const char *event, enum run_state to, struct err *err)
+{
+	int rc = recorded_commit(r, true, err);
+
+	if (rc < 0)
+		return rc;
+	r->story.state = to;
+	r->story.state_wall_ns = clock_wall_ns();
+	if (to != RUN_ACTIVE && !r->story.over_wall_ns) {
+		r->story.over_wall_ns = r->story.state_wall_ns;
+		r->story.over_mono_ns = clock_boot_ns();
+		r->run.over_ticks = over_ticks(&r->story);
+	}
+	make_known(r, event);
+	return 0;
+}
+
+/* Whether any certain or likely member is alive in now. */
+static bool anyone_alive(const struct recorded *r, const struct table *now)
+{
+	for (size_t i = 0; i < r->story.members.n; i++) {
+		const struct story_member *m = &r->story.members.v[i];
+		const struct process *p = table_find(now, m->id);
+
+		if (p && !process_is_dead(p) && evidence_weight(m->evidence) >= WEIGHT_LIKELY)
+			return true;
+	}
+	for (size_t i = 0; i < now->procs.n; i++)
+		if (run_is_member(&now->procs.v[i]) && !process_is_dead(&now->procs.v[i]))
+			return true;
+	return false;
+}
+
+static bool root_is_gone(const struct recorded *r, const struct table *now)
+{
+	const struct process *root = table_find(now, r->run.root);
+
+	return identity_known(r->run.root) && (!root || process_is_dead(root));
+}
+
+enum run_state recorded_state(const struct recorded *r, const struct table *now)
+{
+	const struct story *s = &r->story;
+	enum run_state state = s->state;
+	bool here = now && recorded_is_here(r, &now->host), alive;
+
+	if (state == RUN_ACTIVE && s->record.deadline_wall_ns &&
+	    clock_wall_ns() >= s->record.deadline_wall_ns)
+		state = RUN_EXPIRED;
+	if (!here)
+		return state;
+	alive = anyone_alive(r, now);
+	if (!alive && (state == RUN_EXPIRED || state == RUN_LEFTOVER || state == RUN_SURVIVED ||
+		       state == RUN_LOST))
+		return RUN_ENDED;
+	if (state == RUN_ACTIVE && !alive)
+		return RUN_FINISHED;
+	if (state == RUN_ACTIVE && root_is_gone(r, now))
+		return RUN_LEFTOVER;
+	if (state == RUN_ENDING && !table_find(now, s->ender))
+		return alive ? RUN_SURVIVED : RUN_ENDED;
+	return state;
+}
+
+/* --- adopting --- */
+
+static int copy_names(struct run_record *r, const struct detail *d)
+{
+	r->secret_names = calloc(d->n_secret_names + 1, sizeof(*r->secret_names));
+	if (!r->secret_names)
+		return -ENOMEM;
+	for (size_t i = 0; i < d->n_secret_names; i++) {
+		r->secret_names[i] = strdup(d->secret_names[i]);
+		if (!r->secret_names[i])
+			return -ENOMEM;
+		r->n_secret_names++;
+	}
+	return 0;
+}
+
+static int describe_root(struct run_record *r, const struct table *t, const struct process *root)
+{
+	const struct detail *d = root ? root->detail : NULL;
+
+	r->root_gone = !root || process_is_dead(root);
+	if (root && !r->started_wall_ns &&
+	    host_started_wall_ns(&t->host, root->id.start, &r->started_wall_ns))
+		r->started_known = KNOWN_SCANNED;
+	if (!d)
+		return 0;
+	if ((d->cmdline.data && !bytes_set(&r->args, d->cmdline.data, d->cmdline.len)) ||
+	    (d->exe.data && !bytes_set(&r->exe, d->exe.data, d->exe.len)))
+		return -ENOMEM;
+	return copy_names(r, d);
+}
+
+/* Who ran stray, and whose child that is: never members of what they asked for. */
+static int describe_requesters(struct run_record *r, const struct table *t)
+{
+	const struct process *p = table_find(t, t->host.self);
+	AUTO_FD proc = -1;
+	char path[32];
+
+	for (int n = 0; p && n < ANCESTORS_MAX; n++) {
+		struct requester q = {0};
+
+		p = table_pid(t, p->ppid);
+		if (!p || p->id.pid == 1)
+			break;
+		q.id = p->id;
+		if (p->detail && p->detail->comm.data &&
+		    !bytes_set(&q.comm, p->detail->comm.data, p->detail->comm.len))
+			return -ENOMEM;
+		if (!VEC_PUSH(&r->requested_by, q)) {
+			bytes_free(&q.comm);
+			return -ENOMEM;
+		}
+		if (n == 0 && p->detail && p->detail->exe.data &&
+		    !bytes_set(&r->requester_exe, p->detail->exe.data, p->detail->exe.len))
+			return -ENOMEM;
+	}
+	proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	digest_link(proc, "self/exe", r->stray_sha256, NULL);
+	if (r->requested_by.n) {
+		snprintf(path, sizeof(path), "%d/exe", r->requested_by.v[0].id.pid);
+		digest_link(proc, path, r->requester_sha256, NULL);
+	}
+	return 0;
+}
+
+static int describe(struct run_record *r, const struct adoption *how, const struct tracker *k,
+		    struct err *err)
+{
+	const struct run *run = k->run;
+	const struct table *t = k->now;
+
+	if (!run_copy(&r->run, run))
+		return err_nomem(err);
+	r->run.kept.n = r->run.never.n = 0;
+	snprintf(r->version, sizeof(r->version), "%s", PACKAGE_VERSION);
+	r->host = t->host;
+	memset(&r->host.logins, 0, sizeof(r->host.logins));
+	r->coverage = t->coverage;
+	r->operator= operator_current();
+	r->started_wall_ns = how->started_wall_ns;
+	r->started_known = KNOWN_STATED;
+	r->deadline_wall_ns = how->expired_wall_ns;
+	selector_text(&run->chosen, r->target, sizeof(r->target));
+	if (how->approved_by)
+		r->approved_by = strdup(how->approved_by);
+	if ((how->approved_by && !r->approved_by) ||
+	    describe_root(r, t, table_find(t, run->root)) < 0 || describe_requesters(r, t) < 0)
+		return err_nomem(err);
+	if (!how->id)
+		return rundir_new_id(r->run.id, err);
+	if (strlen(how->id) > RUN_ID_MAX)
+		return err_set(err, EINVAL, "--id: at most %d letters", RUN_ID_MAX);
+	snprintf(r->run.id, sizeof(r->run.id), "%s", how->id);
+	return 0;
+}
+
+static size_t count_members(const struct table *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->procs.n; i++)
+		n += t->procs.v[i].evidence && !process_is_dead(&t->procs.v[i]);
+	return n;
+}
+
+static int write_adopted(struct recorded *r, const struct adoption *how, const struct tracker *k,
+			 struct err *err)
+{
+	struct jw *j = recorded_begin(r, "adopted", KNOWN_STATED);
+	int rc = 0;
+
+	if (j) {
+		operator_json(j, "operator", &r->story.record.operator);
+		jw_str(j, "target", r->story.record.target);
+		jw_uint(j, "members", count_members(k->now));
+		time_json(j, "started_at", how->started_wall_ns);
+		time_json(j, "expired_at", how->expired_wall_ns);
+	}
+	rc = recorded_commit(r, false, err);
+	for (size_t i = 0; !rc && i < k->now->procs.n; i++) {
+		const struct process *p = &k->now->procs.v[i];
+
+		if (!p->evidence || process_is_dead(p))
+			continue;
+		j = recorded_begin(r, "started", KNOWN_SCANNED);
+		if (j) {
+			process_json_identity(j, "process", p->id);
+			process_json_facts(j, p, &k->now->host, k->run);
+		}
+		rc = recorded_commit(r, false, err);
+	}
+	return rc;
+}
+
+int recorded_adopt(const struct adoption *how, const struct tracker *k, struct recorded *out,
+		   struct err *err)
+{
+	struct run_record record = {0};
+	int r = 0;
+
+	memset(out, 0, sizeof(*out));
+	if (!count_members(k->now))
+		return err_set(err, EINVAL, "nothing alive to be adopted");
+	r = describe(&record, how, k, err);
+	if (!r)
+		r = recorded_state_dir(how->state_dir, STATEDIR_WRITE, &out->state, err);
+	if (!r)
+		r = statedir_probe_writable(out->state, err);
+	if (!r)
+		r = rundir_create(out->state, &record, &out->dir, err);
+	run_record_clear(&record);
+	if (r < 0) {
+		statedir_close(out->state);
+		out->state = NULL;
+		return r;
+	}
+	r = read_story(out, err);
+	if (!r)
+		r = write_adopted(out, how, k, err);
+	if (!r && journal_sync(out->dir.journal) < 0)
+		r = err_errno(err, errno, "%.150s", out->dir.path);
+	if (!r)
+		r = read_story(out, err);
+	if (!r)
+		r = make_run(out, err);
+	if (!r)
+		make_known(out, "adopted");
+	return r;
+}
+
+int recorded_prune(const char *state_dir, const char *id, struct err *err)
+{
+	struct recorded run;
+	int r = recorded_open(state_dir, id, true, &run, err);
+
+	if (!r)
+		r = rundir_watch(&run.dir, err);
+	if (r == 0)
+		r = err_set(err, EBUSY, "run %s: a stray watches it", id);
+	if (r > 0)
+		r = ledger_note(run.state, id, "run_pruned", run.story.verdict.seq,
+				run.story.verdict.head, run.story.state, err);
+	if (!r)
+		r = rundir_remove(run.state, &run.dir, err);
+	recorded_close(&run);
+	return r;
+}

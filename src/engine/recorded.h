@@ -1,0 +1,80 @@
+/*
+ * A recorded run in hand: its directory, what became of it, and the run as the
+ * tracker looks for members of it.
+ *
+ * Every change of its state goes through recorded_change(): the event is on
+ * the disk before the function returns, the ledger and the system log have its
+ * head.  Never signals, and decides nothing: chronicle.h does, and act.h.
+ */
+#ifndef STRAY_ENGINE_RECORDED_H
+#define STRAY_ENGINE_RECORDED_H
+
+#include "model/tracker.h"
+#include "record/story.h"
+
+struct recorded {
+	struct statedir *state;
+	struct rundir dir;
+	struct story story;
+	struct run run; /* owned: what tracker_set_run() is to be given */
+	uint64_t seen_seq, seen_end; /* up to where the story tells the journal */
+};
+
+/* Opens the state directory; option: of --state-dir, NULL: by default. */
+int recorded_state_dir(const char *option, enum statedir_use use, struct statedir **out,
+		       struct err *err);
+
+/*
+ * Opens the run that name means, an id or the beginning of one.  write: to add
+ * events.  -ENOENT, -ENOTUNIQ; -EBADMSG where its journal does not hold (it is
+ * open all the same: story.verdict tells).  recorded_close() in any case.
+ */
+int recorded_open(const char *state_dir, const char *name, bool write, struct recorded *out,
+		  struct err *err);
+void recorded_close(struct recorded *r); /* of zeros too */
+
+struct adoption {
+	const char *state_dir; /* NULL: by default */
+	const char *id;        /* NULL: one at random */
+	uint64_t started_wall_ns, expired_wall_ns; /* as stated; 0: not */
+	const char *approved_by;                   /* NULL: not said */
+};
+
+/*
+ * Makes a recorded run of k's run, whose members k found: run.json, and each
+ * of them in the journal.  -EINVAL where it holds none; -EEXIST.
+ */
+int recorded_adopt(const struct adoption *how, const struct tracker *k, struct recorded *out,
+		   struct err *err);
+
+/*
+ * Takes in what other strays have added to its journal since.  1: there was some
+ * (run's kept members and times may have changed); 0; or -errno.
+ */
+int recorded_refresh(struct recorded *r, struct err *err);
+
+/* Whether it is of this boot and PID namespace; else nobody of it can be looked for. */
+bool recorded_is_here(const struct recorded *r, const struct host *now);
+
+/*
+ * Its state by what the journal says and, as far as `now` (NULL: not looked)
+ * shows more, by what is: a deadline that has passed, a root that is gone.
+ * Nothing is written.
+ */
+enum run_state recorded_state(const struct recorded *r, const struct table *now);
+
+/* An event of it: as journal_begin(). */
+struct jw *recorded_begin(struct recorded *r, const char *event, enum known known);
+/* Appends it, not before it is on the disk with sync. */
+int recorded_commit(struct recorded *r, bool sync, struct err *err);
+
+/*
+ * Appends what was begun as a change of state: synced, then noted in the ledger
+ * and anchored.  Where only those two fail it is 0.
+ */
+int recorded_change(struct recorded *r, const char *event, enum run_state to, struct err *err);
+
+/* Removes the directory of a run that is over; the ledger keeps its head. */
+int recorded_prune(const char *state_dir, const char *id, struct err *err);
+
+#endif

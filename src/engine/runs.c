@@ -1,0 +1,110 @@
+#include "engine/runs.h"
+
+#include <errno.h>
+#include <string.h>
+
+void runs_clear(struct runs *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		recorded_close(&r->v[i].recorded);
+	free(r->v);
+	*r = (struct runs){0};
+}
+
+/* Who of it is alive, found as members are found. */
+static int count_alive(struct runs_item *item, struct tracker *k, struct err *err)
+{
+	int r = tracker_set_run(k, &item->recorded.run, err);
+
+	for (size_t i = 0; !r && i < k->now->procs.n; i++)
+		item->alive += run_is_member(&k->now->procs.v[i]) &&
+			       !process_is_dead(&k->now->procs.v[i]);
+	if (!r)
+		item->state = recorded_state(&item->recorded, k->now);
+	return r;
+}
+
+static int load_one(const char *state_dir, const char *id, struct tracker *k,
+		    struct runs_item *item, struct err *err)
+{
+	int r;
+
+	snprintf(item->id, sizeof(item->id), "%s", id);
+	r = recorded_open(state_dir, id, false, &item->recorded, &item->err);
+	if (r == -ENOMEM)
+		return err_nomem(err);
+	if (r && r != -EBADMSG)
+		return 0;
+	item->state = recorded_state(&item->recorded, NULL);
+	item->watched = rundir_is_watched(&item->recorded.dir);
+	item->here = k && recorded_is_here(&item->recorded, &k->now->host);
+	return item->here ? count_alive(item, k, err) : 0;
+}
+
+static int newest_first(const void *a, const void *b)
+{
+	const struct runs_item *x = a, *y = b;
+	uint64_t s = x->recorded.story.record.host.wall_ns;
+	uint64_t t = y->recorded.story.record.host.wall_ns;
+
+	return s != t ? (s < t) - (s > t) : strcmp(x->id, y->id);
+}
+
+static int load_all(const char *state_dir, const struct rundir_list *ids, struct tracker *k,
+		    struct runs *out, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; !r && i < ids->n; i++) {
+		struct runs_item item = {0};
+
+		r = load_one(state_dir, ids->v[i], k, &item, err);
+		if (!r && !VEC_PUSH(out, item))
+			r = err_nomem(err);
+		if (r)
+			recorded_close(&item.recorded);
+	}
+	if (out->n)
+		qsort(out->v, out->n, sizeof(*out->v), newest_first);
+	return r;
+}
+
+int runs_load(const char *state_dir, struct tracker *k, struct runs *out, struct err *err)
+{
+	struct run *in_view = k ? k->run : NULL;
+	struct rundir_list ids = {0};
+	struct statedir *s = NULL;
+	struct err why = {0};
+	int r, restored;
+
+	*out = (struct runs){0};
+	r = recorded_state_dir(state_dir, STATEDIR_READ, &s, &why);
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0)
+		return err_set(err, why.code, "%s", why.text);
+	r = rundir_list(s, &ids, err);
+	if (!r)
+		r = load_all(state_dir, &ids, k, out, err);
+	rundir_list_clear(&ids);
+	statedir_close(s);
+	if (!k)
+		return r;
+	restored = tracker_set_run(k, in_view, r ? NULL : err);
+	return r ? r : restored;
+}
+
+const struct runs_item *runs_needing_eyes(const struct runs *r)
+{
+	const struct runs_item *best = NULL;
+
+	for (size_t i = 0; i < r->n; i++) {
+		const struct runs_item *item = &r->v[i];
+
+		if (!item->here || !item->alive)
+			continue;
+		if (!best || run_state_rank(item->state) > run_state_rank(best->state))
+			best = item;
+	}
+	return best;
+}
