@@ -95,7 +95,7 @@ int look_again(struct look *look, struct err *err)
 int look_set_run(struct look *look, struct run *run, struct err *err)
 {
 	look->tracker.run = run;
-	if (run && !look->recorded)
+	if (run && !look->recorded && !run->ends_asked)
 		ends_ask(run);
 	if (read_ends(look, look->tracker.now) < 0)
 		return err_nomem(err);

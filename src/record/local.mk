@@ -24,7 +24,7 @@ librecord_a_SOURCES = \
 	%D%/process_json.c %D%/process_json.h \
 	%D%/report.c %D%/report.h \
 	%D%/report_process.c %D%/report_process.h \
-	%D%/run_record.c %D%/run_record.h \
+	%D%/run_record.c %D%/run_record.h %D%/run_record_read.c \
 	%D%/rundir.c %D%/rundir.h \
 	%D%/snapshot.c %D%/snapshot.h \
 	%D%/statedir.c %D%/statedir.h \

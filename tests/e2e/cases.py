@@ -449,7 +449,7 @@ def secrets_reach_no_screen_and_no_file():
                 path = os.path.join(where, name)
                 assert os.stat(path).st_mode & 0o777 == 0o600
                 outs.append(open(path).read())
-        assert len(outs) == 10
+        assert len(outs) == 11
         for out in outs:
             assert "E2ESECRET" not in out, out[max(0, out.index("E2ESECRET") - 200):][:300]
         assert "DEMO_API_TOKEN" in outs[2] and "***" in outs[2]
@@ -546,7 +546,7 @@ def the_written_diff_says_who_went():
         done = stray("end", "-k", "1", "--json", "--state-dir", d, made["child"], status=0)
         record = json.loads(done.stdout)["record"]
         files = set(os.listdir(record))
-        assert files == {"intent.json", "before.json", "after.json", "diff.json", "record.md"}
+        assert files == {"intent.json", "before.json", "after.json", "diff.json", "record.md", "journal.jsonl"}
         before = json.load(open(f"{record}/before.json"))
         intent = json.load(open(f"{record}/intent.json"))
         assert [p["pid"] for p in before["processes"]] == [made["child"]]
