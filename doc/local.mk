@@ -12,7 +12,8 @@ EXTRA_DIST += %D%/render.py
 schemasdir = $(pkgdatadir)/schemas
 dist_schemas_DATA = %D%/schemas/stray.act-1.json %D%/schemas/stray.adopt-1.json \
 	%D%/schemas/stray.check-1.json %D%/schemas/stray.diff-1.json \
-	%D%/schemas/stray.end-1.json %D%/schemas/stray.journal-1.json \
+	%D%/schemas/stray.end-1.json %D%/schemas/stray.export-1.json \
+	%D%/schemas/stray.journal-1.json \
 	%D%/schemas/stray.ledger-1.json %D%/schemas/stray.list-1.json \
 	%D%/schemas/stray.record-1.json %D%/schemas/stray.runs-1.json \
 	%D%/schemas/stray.snapshot-1.json %D%/schemas/stray.verify-1.json \

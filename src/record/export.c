@@ -147,3 +147,8 @@ int export_read(const struct statedir *s, const char *id, uint64_t now_wall_ns, 
 		*out = x;
 	return r;
 }
+
+const char *export_fault(const struct export *x)
+{
+	return x->story.verdict.fault == JOURNAL_HOLDS ? NULL : x->story.verdict.why;
+}

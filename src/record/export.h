@@ -26,6 +26,9 @@ int export_read(const struct statedir *s, const char *id, uint64_t now_wall_ns, 
 		struct err *err);
 void export_free(struct export *x); /* NULL is fine */
 
+/* Why its journal does not hold, in words, borrowed; NULL: it holds. */
+const char *export_fault(const struct export *x);
+
 /* 0; -ENOMEM; -EIO: the journal is not what it was when it was read.  Errors of writing
  * are out's, for its owner to find. */
 int export_markdown(FILE *out, const struct export *x, struct err *err);

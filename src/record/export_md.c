@@ -87,10 +87,10 @@ static void write_summary(struct words *w, const struct export *x)
 	words_command(w, x->record, SUMMARY_MAX);
 	fputs(", on host ", w->out);
 	words_text(w, event_str(x->record, "host"), 0);
-	fputs(", under the answer of ", w->out);
+	fputs("; who answers for it: ", w->out);
 	words_text(w,
 		   event_str(x->record, "approved_by") ? event_str(x->record, "approved_by")
-						       : "nobody who was named",
+						       : "nobody was named",
 		   SUMMARY_MAX);
 	fprintf(w->out,
 		"\n- What got away: of %zu members that are known %zu were alive when the run was "

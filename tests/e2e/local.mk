@@ -11,3 +11,6 @@ TESTS += %D%/members.py
 dist_check_SCRIPTS += %D%/render.sh %D%/tui_acts.sh %D%/tui_driver.sh %D%/tui_screens.sh
 TESTS += %D%/render.sh %D%/tui_acts.sh %D%/tui_driver.sh %D%/tui_screens.sh
 EXTRA_DIST += %D%/job.pl %D%/tui_lib.sh
+
+dist_check_SCRIPTS += %D%/export.py
+TESTS += %D%/export.py
