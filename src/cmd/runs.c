@@ -100,6 +100,8 @@ static void print_item(struct line *o, const struct runs_item *item, uint64_t no
 		line_put(o, ROLE_DIM, "%5s ", "?");
 	line_put(o, ROLE_DIM, "%-7s ", item->watched > 0 ? "watched" : "");
 	print_command(o, &s->record);
+	if (item->others)
+		line_put(o, ROLE_DIM, " (recorded by who called sudo)");
 	if (!item->here)
 		line_put(o, ROLE_DIM, " (of another boot or PID namespace)");
 	line_end(o);
@@ -174,7 +176,7 @@ static int print_json(const struct runs *runs, struct err *err)
 
 static bool is_over(const struct runs_item *item, uint64_t before_ns)
 {
-	return (item->state == RUN_ENDED || item->state == RUN_FINISHED) && !item->alive &&
+	return !item->others && (item->state == RUN_ENDED || item->state == RUN_FINISHED) && !item->alive &&
 	       item->watched == 0 && item->recorded.story.last_wall_ns &&
 	       item->recorded.story.last_wall_ns < before_ns;
 }

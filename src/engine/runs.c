@@ -1,7 +1,9 @@
 #include "engine/runs.h"
 
 #include <errno.h>
+#include <pwd.h>
 #include <string.h>
+#include <unistd.h>
 
 void runs_clear(struct runs *r)
 {
@@ -64,21 +66,17 @@ static int load_all(const char *state_dir, const struct rundir_list *ids, struct
 		if (r)
 			recorded_close(&item.recorded);
 	}
-	if (out->n)
-		qsort(out->v, out->n, sizeof(*out->v), newest_first);
 	return r;
 }
 
-int runs_load(const char *state_dir, struct tracker *k, struct runs *out, struct err *err)
+/* The runs of one state directory; one that is not there holds none. */
+static int load_dir(const char *state_dir, struct tracker *k, struct runs *out, struct err *err)
 {
-	struct run *in_view = k ? k->run : NULL;
 	struct rundir_list ids = {0};
 	struct statedir *s = NULL;
 	struct err why = {0};
-	int r, restored;
+	int r = recorded_state_dir(state_dir, STATEDIR_READ, &s, &why);
 
-	*out = (struct runs){0};
-	r = recorded_state_dir(state_dir, STATEDIR_READ, &s, &why);
 	if (r == -ENOENT)
 		return 0;
 	if (r < 0)
@@ -88,6 +86,46 @@ int runs_load(const char *state_dir, struct tracker *k, struct runs *out, struct
 		r = load_all(state_dir, &ids, k, out, err);
 	rundir_list_clear(&ids);
 	statedir_close(s);
+	return r;
+}
+
+/* The state directory of who became root by sudo(8), owned; NULL: there is none such. */
+static char *callers_dir(void)
+{
+	const char *text = getenv("SUDO_UID"), *own = getenv("STRAY_STATE_DIR");
+	struct statedir_env env = {0};
+	const struct passwd *pw;
+	char *end, *path = NULL;
+	unsigned long uid;
+
+	if (geteuid() != 0 || !text || !*text || (own && *own))
+		return NULL;
+	uid = strtoul(text, &end, 10);
+	pw = *end || !uid ? NULL : getpwuid((uid_t)uid);
+	if (!pw)
+		return NULL;
+	env.euid = (uid_t)uid;
+	env.home = pw->pw_dir;
+	return statedir_choose(&env, &path, NULL) == 0 ? path : NULL;
+}
+
+int runs_load(const char *state_dir, struct tracker *k, struct runs *out, struct err *err)
+{
+	struct run *in_view = k ? k->run : NULL;
+	char *callers = state_dir ? NULL : callers_dir();
+	size_t own;
+	int r, restored;
+
+	*out = (struct runs){0};
+	r = load_dir(state_dir, k, out, err);
+	own = out->n;
+	if (!r && callers && load_dir(callers, k, out, NULL) == -ENOMEM)
+		r = err_nomem(err);
+	free(callers);
+	for (size_t i = own; i < out->n; i++)
+		out->v[i].others = true;
+	if (out->n)
+		qsort(out->v, out->n, sizeof(*out->v), newest_first);
 	if (!k)
 		return r;
 	restored = tracker_set_run(k, in_view, r ? NULL : err);
@@ -101,7 +139,7 @@ const struct runs_item *runs_needing_eyes(const struct runs *r)
 	for (size_t i = 0; i < r->n; i++) {
 		const struct runs_item *item = &r->v[i];
 
-		if (!item->here || !item->alive)
+		if (!item->here || !item->alive || item->others)
 			continue;
 		if (!best || run_state_rank(item->state) > run_state_rank(best->state))
 			best = item;

@@ -16,6 +16,7 @@ struct runs_item {
 	bool here;                /* of this boot and PID namespace */
 	size_t alive;             /* members alive now; where it is not here, 0 */
 	int watched;              /* 1: some stray watches it; 0; or -errno */
+	bool others;              /* in the state directory of who called sudo(8) */
 	struct err err;           /* code 0: it was read and its journal holds */
 };
 
@@ -25,7 +26,8 @@ struct runs {
 };
 
 /*
- * Reads them all.  k: a look at the host, whose run in view is changed on the way
+ * Reads them all; without state_dir, and as root by sudo(8), those of who called it
+ * too.  k: a look at the host, whose run in view is changed on the way
  * and restored; NULL: nobody is looked for.  A state directory that is not there
  * holds none.  runs_clear() in any case.
  */
