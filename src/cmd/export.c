@@ -1,6 +1,7 @@
 #include "cmd/cmd.h"
 
 #include "base/clock.h"
+#include "engine/recorded.h"
 #include "record/export.h"
 #include "record/outfile.h"
 
@@ -35,18 +36,6 @@ static int set_option(void *ctx, int id, const char *arg, struct err *err)
 	else
 		return err_set(err, EINVAL, "--format: md or json, not '%s'", arg);
 	return 0;
-}
-
-static int open_state(const struct exporting *e, struct statedir **out, struct err *err)
-{
-	const struct statedir_env env = statedir_env_current(e->common.state_dir);
-	char *path = NULL;
-	int r = statedir_choose(&env, &path, err);
-
-	if (!r)
-		r = statedir_open(path, STATEDIR_READ, out, err);
-	free(path);
-	return r;
 }
 
 /* export never chooses by itself which run it tells of. */
@@ -95,7 +84,7 @@ static int export_run(const struct exporting *e, const struct statedir *s, const
 {
 	char id[RUN_ID_MAX + 1];
 	struct export *x = NULL;
-	int r = rundir_find(s, strncmp(run, "run:", 4) == 0 ? run + 4 : run, id, err);
+	int r = rundir_find(s, cmd_run_name(run), id, err);
 
 	if (!r)
 		r = export_read(s, id, clock_wall_ns(), &x, err);
@@ -120,7 +109,7 @@ static int run(const struct cmd *cmd, int argc, char **argv)
 		return parsed == PARSED_DONE ? STATUS_OK : STATUS_TROUBLE;
 	if (argc > rest + 1)
 		return cmd_troublef("export: one RUN at a time");
-	r = open_state(&e, &s, &err);
+	r = recorded_state_dir(e.common.state_dir, STATEDIR_READ, &s, &err);
 	if (r < 0)
 		return cmd_trouble(&err);
 	if (rest == argc) {

@@ -155,7 +155,9 @@ struct export_fate export_fate(const struct export *x, const struct export_act *
 	}
 	if (m)
 		f.exited = x->members.v[m - x->story.members.v].exited;
-	if (f.exited && f.sent_mono_ns && event_uint(f.exited, "mono_ns") > f.sent_mono_ns)
+	f.after_ns = event_uint(f.exited, "after_ns"); /* who acted knows it best */
+	if (!f.after_ns && f.exited && f.sent_mono_ns &&
+	    event_uint(f.exited, "mono_ns") > f.sent_mono_ns)
 		f.after_ns = event_uint(f.exited, "mono_ns") - f.sent_mono_ns;
 	return f;
 }

@@ -149,11 +149,25 @@ static void write_value(struct words *w, const json_t *v)
 	free(text);
 }
 
+static bool has_died(const json_t *change)
+{
+	const char *to =
+		event_str(json_object_get(json_object_get(change, "fields"), "state"), "to");
+
+	return to && strcmp(to, "Z") == 0;
+}
+
 static void write_change(struct words *w, const json_t *change)
 {
 	const char *key;
 	json_t *v;
 
+	if (has_died(change)) { /* the rest of it is gone with it, and no news */
+		fputs("- died: ", w->out);
+		words_identity(w, change);
+		fputs(" (its parent has yet to reap it)\n", w->out);
+		return;
+	}
 	json_object_foreach(json_object_get(change, "fields"), key, v)
 	{
 		fputs("- ", w->out);
@@ -186,17 +200,18 @@ static void write_processes(struct words *w, const json_t *list, const char *lab
 static void write_diff(struct words *w, const struct export_act *act)
 {
 	const json_t *v;
-	size_t i;
+	size_t i, died = 0;
 
 	fputs("\nBefore and after:\n\n", w->out);
 	if (!act->diff) {
 		fputs("- no comparison is there that is what the journal says\n", w->out);
 		return;
 	}
-	fprintf(w->out, "- %zu went, %zu came, %zu changed, %zu went and came back\n",
-		json_array_size(json_object_get(act->diff, "removed")),
+	json_array_foreach(json_object_get(act->diff, "changed"), i, v) died += has_died(v);
+	fprintf(w->out, "- %zu went, %zu died, %zu came, %zu changed, %zu went and came back\n",
+		json_array_size(json_object_get(act->diff, "removed")), died,
 		json_array_size(json_object_get(act->diff, "added")),
-		json_array_size(json_object_get(act->diff, "changed")),
+		json_array_size(json_object_get(act->diff, "changed")) - died,
 		json_array_size(json_object_get(act->diff, "restarted")));
 	write_processes(w, json_object_get(act->diff, "removed"), "went");
 	write_processes(w, json_object_get(act->diff, "added"), "came");

@@ -115,6 +115,10 @@ static void fact(struct words *w, const char *label, const struct export_member 
 	fputs(label, w->out);
 	if (json_is_integer(v))
 		fprintf(w->out, "%lld", (long long)json_integer_value(v));
+	else if (json_is_array(v) && json_array_size(v))
+		words_list(w, v);
+	else if (json_is_array(v))
+		fputs("none", w->out);
 	else
 		words_text(w, json_string_value(v), EXPORT_TEXT_MAX);
 }
@@ -150,7 +154,7 @@ static void write_facts(struct words *w, const struct export *x, size_t i)
 
 static void write_reach(struct words *w, const struct export_member *m)
 {
-	const json_t *names = export_fact(m, "environment_names");
+	const json_t *names = export_fact(m, "env_credentials");
 
 	fputs("- Could reach: connected to ", w->out);
 	words_text(w,

@@ -10,7 +10,7 @@ import stat
 import subprocess
 import tempfile
 
-from e2e import TOP, Skip, main, stray
+from e2e import TOP, Code, Skip, main, stray
 
 try:
     import jsonschema
@@ -218,6 +218,36 @@ def what_is_no_journal_is_trouble():
         assert "not a regular file" in export(state, "run-1", status=2)
 
 
+IGNORER = "signal.signal(signal.SIGTERM, signal.SIG_IGN); print('READY', flush=True); time.sleep(60)"
+
+
+def what_was_adopted_and_ended_is_told_from_start_to_end():
+    with tempfile.TemporaryDirectory() as d, Code(IGNORER) as made:
+        state = os.path.join(d, "state")
+        for args in [("adopt", "--id=inc", "--approved-by=change 4711", f"pgid:{made.pid}"),
+                     ("end", "-k", "0.2", "run:inc"), ("note", "inc", "a drill"),
+                     ("verify", "inc")]:
+            stray(*args, "--state-dir", state, status=0)
+        text = export(state, "inc")
+        who = f"{made.pid}@{made.kept[made.pid]}"
+        for word in ["**State: ended", "change 4711", f"Named as the run: pgid:{made.pid}",
+                     "intended: TERM to", "intended: KILL to", f"{who} ended by signal KILL",
+                     "of every member that was known the end was recorded", "a drill",
+                     "the chain holds", "diff.json, as the journal says"]:
+            assert word in text, f"no '{word}' in:\n{text}"
+        fits(json.loads(export(state, "--json", "inc")))
+
+
+def the_commands_of_reconstruct_md_are_those_that_there_are():
+    with open(os.path.join(TOP, "doc/reconstruct.md"), encoding="utf-8") as f:
+        lines = re.findall(r"^ +stray ([a-z]+)(.*)$", f.read(), re.M)
+    assert len(lines) > 12, lines
+    for command, rest in lines:
+        helped = stray(command, "--help", status=0).stdout
+        for option in re.findall(r"(?<= )--?[a-z][a-z-]*", re.sub(r"'.*?'", "", rest)):
+            assert re.search(rf"{option}\b", helped), f"stray {command}: no {option}"
+
+
 main([
     a_run_is_told_in_markdown_by_default,
     json_is_what_its_schema_describes,
@@ -230,4 +260,6 @@ main([
     a_journal_that_does_not_hold_is_told_up_to_its_fault,
     its_commands_verify_it_without_stray,
     what_is_no_journal_is_trouble,
+    what_was_adopted_and_ended_is_told_from_start_to_end,
+    the_commands_of_reconstruct_md_are_those_that_there_are,
 ])

@@ -180,7 +180,7 @@ static void leave_members(struct made *m)
 				    "deploy.sh\"],"
 				    "\"exe\":\"/usr/bin/dash\",\"cwd\":\"/srv/"
 				    "app\",\"evidence\":[\"fork\",\"group\"],"
-				    "\"classes\":[\"left\"],\"environment_names\":[\"API_TOKEN\"]");
+				    "\"classes\":[\"left\"],\"env_credentials\":[\"API_TOKEN\"]");
 	event(m, "14:00:03.500", "seen", "forked",
 	      "\"process\":" P(4102, 879000) ",\"child\":" P(4140, 880350) ",\"comm\":\"true\"");
 	event(m, "14:00:03.600", "seen", "exited", "\"process\":" P(4140, 880350) ",\"status\":0");
@@ -190,7 +190,7 @@ static void leave_members(struct made *m)
 				    "\"pgid\":4102,\"sid\":4102,\"started_at\":\"" DAY
 				    "14:02:40.010000Z\",\"user\":\"op\","
 				    "\"uid\":1000,\"comm\":\"sh\",\"evidence\":[\"fork\"],"
-				    "\"flags\":\"------\"");
+				    "\"flags\":[]");
 	event(m, "14:02:40.100", "seen", "setsid",
 	      "\"process\":" P(4160, 896001) ",\"from\":4102,\"to\":4160");
 	event(m, "14:02:40.200", "scanned", "reparented",
@@ -213,7 +213,7 @@ static void come_back(struct made *m)
 				    "14:11:03.000000Z\","
 				    "\"comm\":\"curl\",\"args\":[\"curl\",\"" HOSTILE
 				    "\"],\"evidence\":[\"parent\"],"
-				    "\"remote\":\"198.51.100.9:443\",\"environment_names\":[],"
+				    "\"remote\":\"198.51.100.9:443\",\"env_credentials\":[],"
 				    "\"classes\":[\"detached\",\"authority\"],\"user\":\"" HOSTILE
 				    "\"");
 	event(m, "14:11:07.200", "scanned", "exited", "\"process\":" P(4102, 879000));
@@ -224,7 +224,8 @@ static void come_back(struct made *m)
 	      "\"process\":" P(
 		      4160,
 		      896001) ",\"ppid\":1,\"pgid\":4160,\"sid\":4160,"
-			      "\"comm\":\"sh\",\"classes\":[\"detached\"],\"flags\":\"RS---a\","
+			      "\"comm\":\"sh\",\"classes\":[\"detached\"],\"flags\":[\"R\",\"S\","
+			      "\"a\"],"
 			      "\"evidence\":[\"fork\",\"mark\"],\"remote\":null,\"cwd\":\"/srv/"
 			      "app\"");
 	event(m, "14:11:30.000", "stated", "note",
@@ -265,7 +266,7 @@ static void end_it(struct made *m)
 		  "\"sent\","
 		  "\"errno\":null},{\"pid\":4160,\"start_ticks\":896001,\"result\":\"sent\"}]");
 	event(m, "14:12:00.041", "seen", "exited",
-	      "\"process\":" P(4160, 896001) ",\"signal\":\"TERM\"");
+	      "\"process\":" P(4160, 896001) ",\"signal\":\"TERM\",\"after_ns\":25000000");
 	event(m, "14:12:05.011", "scanned", "survivor",
 	      "\"process\":" P(4131, 880300) "," ACT ",\"why\":\"ignores_term\"");
 	put_act(m, "14:12:05.050", "diff", "diff.json",
@@ -273,7 +274,10 @@ static void end_it(struct made *m)
 		"\"start_ticks\":896001,\"args\":[\"sh\",\"upload.sh\"]}],\"changed\":[{\"pid\":"
 		"4171,"
 		"\"start_ticks\":946300,\"fields\":{\"ppid\":{\"from\":4160,\"to\":1},"
-		"\"cwd\":{\"from\":\"" HOSTILE "\",\"to\":null}}}],\"restarted\":[],\"same\":1}\n");
+		"\"cwd\":{\"from\":\"" HOSTILE "\",\"to\":null}}},"
+		"{\"pid\":4102,\"start_ticks\":879000,\"fields\":{\"state\":{\"from\":\"S\",\"to\":"
+		"\"Z\"},"
+		"\"args\":{\"from\":[\"x\"],\"to\":[]}}}],\"restarted\":[],\"same\":1}\n");
 	event(m, "14:12:05.100", "scanned", "run_closed", "\"state\":\"survived\",\"alive\":2");
 	event(m, "14:12:05.200", "seen", "anchored",
 	      "\"to\":\"syslog\",\"anchored_seq\":23,\"anchored_head\":\"" CHAIN_START "\"");
