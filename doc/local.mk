@@ -5,6 +5,9 @@ dist_man_MANS = %D%/stray.1 %D%/stray-adopt.1 %D%/stray-check.1 %D%/stray-diff.1
 EXTRA_DIST += %D%/ARCHITECTURE.md %D%/FORMATS.md %D%/WORDS.md %D%/reconstruct.md \
 	%D%/incident.sh %D%/picture.sh %D%/view.png
 
+# A journal verified without stray.
+dist_doc_DATA = %D%/verify.sh
+
 # A captured screen becomes a picture.
 EXTRA_DIST += %D%/render.py
 

@@ -2,6 +2,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <sys/stat.h>
 
 /* Reads until size is full, EOF or an error; -errno or the length. */
 static ssize_t read_full(int fd, char *buf, size_t size)
@@ -70,4 +72,24 @@ ssize_t file_read_all_at(int dirfd, const char *path, size_t max, char **out)
 	AUTO_FD fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC);
 
 	return fd < 0 ? -errno : file_read_all_fd(fd, max, out);
+}
+
+int file_check_ours(int fd, const char *name, struct err *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return err_errno(err, errno, "%.150s", name);
+	if (!S_ISREG(st.st_mode))
+		return err_set(err, EPERM, "%.150s: not a regular file: nothing is written to it",
+			       name);
+	if (st.st_uid != geteuid())
+		return err_set(err, EPERM,
+			       "%.150s: belongs to uid %" PRIu32 ": nothing is written to it", name,
+			       (uint32_t)st.st_uid);
+	if (st.st_mode & (S_IWGRP | S_IWOTH))
+		return err_set(err, EPERM,
+			       "%.150s: others can write to it (mode %04o): chmod go-w it first",
+			       name, (unsigned)st.st_mode & 07777);
+	return 0;
 }

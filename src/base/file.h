@@ -7,6 +7,8 @@
 #ifndef STRAY_BASE_FILE_H
 #define STRAY_BASE_FILE_H
 
+#include "base/err.h"
+
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +29,12 @@ ssize_t file_read_all_at(int dirfd, const char *path, size_t max, char **out);
 
 /* The same of an open descriptor, from where it stands. */
 ssize_t file_read_all_fd(int fd, size_t max, char **out);
+
+/*
+ * Whether only we can have written what is at fd: a regular file, ours, that no
+ * other can write to.  0; -EPERM, with why; -errno.  name: for the text.
+ */
+int file_check_ours(int fd, const char *name, struct err *err);
 
 static inline void file_close_fd(int *fd)
 {

@@ -23,6 +23,7 @@ struct verify {
 	struct line line;
 	struct jw *j; /* NULL: text */
 	bool broken;  /* one of them does not hold */
+	bool trouble; /* one could not be read; said already */
 };
 
 static int set_option(void *ctx, int id, const char *arg, struct err *err)
@@ -70,7 +71,8 @@ static void print_text(struct verify *v, const char *name, const struct journal_
 	line_put(o, ROLE_NORMAL, ", %llu event%s; ", (unsigned long long)w->seq,
 		 w->seq == 1 ? "" : "s");
 	if (w->anchored_seq)
-		line_put(o, ROLE_NORMAL, "anchored to seq %llu", (unsigned long long)w->anchored_seq);
+		line_put(o, ROLE_NORMAL, "anchored to seq %llu",
+			 (unsigned long long)w->anchored_seq);
 	else
 		line_put(o, ROLE_NORMAL, "not anchored");
 	if (w->torn_bytes)
@@ -129,40 +131,126 @@ static void check_record(const struct rundir *d, const char *expected, struct jo
 		return;
 	w->fault = JOURNAL_CHANGED;
 	w->line = 0;
-	snprintf(w->why, sizeof(w->why), "%s is not the one that the journal was opened with%s%.80s",
-		 RUNDIR_RECORD, why.code ? ": " : "", why.text);
+	snprintf(w->why, sizeof(w->why),
+		 "%s is not the one that the journal was opened with%s%.80s", RUNDIR_RECORD,
+		 why.code ? ": " : "", why.text);
 }
 
-static int verify_run(struct verify *v, const struct statedir *s, const char *id, struct err *err)
+/*
+ * A run's directory that is not there, or has something else in the place of what
+ * belongs there, is a finding; what cannot be read is trouble.
+ */
+static bool is_finding(int r)
 {
-	struct ledger_heads heads = {0};
-	struct journal_verdict verdict, ledger;
+	return r == -ENOENT || r == -ENOTDIR || r == -ELOOP || r == -EINVAL;
+}
+
+static void report_finding(struct verify *v, const char *name, enum journal_fault fault,
+			   const char *why)
+{
+	struct journal_verdict w = {.fault = fault, .head = CHAIN_START};
+
+	snprintf(w.why, sizeof(w.why), "%s", why);
+	report(v, name, &w);
+}
+
+/* What the ledger knows of one run. */
+struct ledger_says {
+	struct ledger_heads heads;
+	struct journal_verdict ledger;
+	int missing; /* -errno: there is no ledger, or something in its place */
+};
+
+static int ask_ledger(const struct statedir *s, const char *id, struct ledger_says *k,
+		      struct err *err)
+{
+	struct err why = {0};
+
+	k->missing = ledger_heads(s, id, &k->heads, &k->ledger, &why);
+	if (!k->missing || is_finding(k->missing))
+		return 0;
+	return err_set(err, why.code, "%s", why.text);
+}
+
+/*
+ * A run is in the ledger before its second event is written: only who died while
+ * making it left it out.
+ */
+static void check_known(const struct ledger_says *k, struct journal_verdict *w)
+{
+	if (w->fault != JOURNAL_HOLDS || k->heads.n || w->seq < 2 || k->missing ||
+	    k->ledger.fault != JOURNAL_HOLDS)
+		return;
+	w->fault = JOURNAL_MISSING;
+	snprintf(w->why, sizeof(w->why),
+		 "the ledger does not know it: it was cut off or begun anew since");
+}
+
+static void report_ledger(struct verify *v, const struct ledger_says *k)
+{
+	if (k->missing)
+		report_finding(v, LEDGER_NAME, JOURNAL_CUT,
+			       k->missing == -ENOENT
+				       ? "there are runs, but no ledger: it was removed"
+				       : "not a regular file");
+	else if (k->ledger.fault != JOURNAL_HOLDS)
+		report(v, LEDGER_NAME, &k->ledger);
+}
+
+static int verify_run(struct verify *v, const struct statedir *s, const char *id,
+		      struct ledger_says *k, struct err *err)
+{
+	struct journal_verdict verdict;
 	struct rundir d = {.fd = -1, .watch = -1};
 	char opened[CHAIN_HEX] = "";
-	struct journal_reading what = {.name = RUNDIR_JOURNAL,
-				       .schema = JOURNAL_SCHEMA,
-				       .fn = take_opened,
-				       .ctx = opened};
+	size_t known;
+	struct journal_reading what = {
+		.name = RUNDIR_JOURNAL, .schema = JOURNAL_SCHEMA, .fn = take_opened, .ctx = opened};
 	AUTO_FD fd = -1;
 	int r = rundir_open(s, id, false, &d, err);
 
 	if (!r)
 		r = journal_open_read(d.fd, RUNDIR_JOURNAL, &fd, err);
-	if (!r && ledger_heads(s, id, &heads, &ledger, NULL) == -ENOMEM)
-		r = err_nomem(err);
 	if (!r)
-		r = add_given_head(v, &heads, err);
-	what.heads = heads.v;
-	what.n_heads = heads.n;
+		r = ask_ledger(s, id, k, err);
+	known = k->heads.n;
+	if (!r)
+		r = add_given_head(v, &k->heads, err);
+	what.heads = k->heads.v;
+	what.n_heads = k->heads.n;
 	if (!r)
 		r = journal_read(fd, &what, &verdict, err);
 	if (!r) {
+		k->heads.n = known;
 		check_record(&d, opened, &verdict);
+		check_known(k, &verdict);
 		report(v, id, &verdict);
 	}
-	free(heads.v);
 	rundir_close(&d);
 	return r;
+}
+
+/* The same, whatever is found: what is wrong with one run hides no other. */
+static int verify_any_run(struct verify *v, const struct statedir *s, const char *id, bool alone,
+			  struct err *err)
+{
+	struct ledger_says k = {0};
+	struct err why = {0};
+	int r = verify_run(v, s, id, &k, &why);
+
+	if (is_finding(r)) {
+		report_finding(v, id, JOURNAL_MISSING, why.text);
+	} else if (r == -ENOMEM) {
+		free(k.heads.v);
+		return err_nomem(err);
+	} else if (r < 0) {
+		v->trouble = true;
+		cmd_trouble(&why);
+	}
+	if (alone && !r)
+		report_ledger(v, &k);
+	free(k.heads.v);
+	return 0;
 }
 
 static int verify_file(struct verify *v, int dirfd, const char *name, const char *schema,
@@ -237,13 +325,12 @@ static int verify_ledger(struct verify *v, const struct statedir *s, const struc
 	AUTO_FD fd = -1;
 	int r = journal_open_read(statedir_fd(s), LEDGER_NAME, &fd, err);
 
-	if (r == -ENOENT) {
+	if (is_finding(r)) {
+		struct ledger_says none = {.missing = r};
+
 		err_clear(err);
-		verdict = (struct journal_verdict){.fault = JOURNAL_CUT, .head = CHAIN_START};
-		snprintf(verdict.why, sizeof(verdict.why),
-			 "there are runs, but no ledger: it was removed");
-		if (ids->n)
-			report(v, LEDGER_NAME, &verdict);
+		if (ids->n || r != -ENOENT)
+			report_ledger(v, &none);
 		return 0;
 	}
 	if (!r)
@@ -251,10 +338,8 @@ static int verify_ledger(struct verify *v, const struct statedir *s, const struc
 	if (!r)
 		report(v, LEDGER_NAME, &verdict);
 	for (size_t i = 0; !r && i < m.gone.n; i++) {
-		verdict = (struct journal_verdict){.fault = JOURNAL_MISSING, .head = CHAIN_START};
-		snprintf(verdict.why, sizeof(verdict.why),
-			 "the ledger knows it, and its directory is gone");
-		report(v, m.gone.v[i], &verdict);
+		report_finding(v, m.gone.v[i], JOURNAL_MISSING,
+			       "the ledger knows it, and its directory is gone");
 	}
 	rundir_list_clear(&m.gone);
 	return r;
@@ -266,7 +351,7 @@ static int verify_all(struct verify *v, const struct statedir *s, struct err *er
 	int r = rundir_list(s, &ids, err);
 
 	for (size_t i = 0; !r && i < ids.n; i++)
-		r = verify_run(v, s, ids.v[i], err);
+		r = verify_any_run(v, s, ids.v[i], false, err);
 	if (!r)
 		r = verify_ledger(v, s, &ids, err);
 	rundir_list_clear(&ids);
@@ -285,6 +370,7 @@ static const char *schema_of(const char *path)
 static int verify(struct verify *v, const char *what, struct err *err)
 {
 	struct statedir *s = NULL;
+	struct err why = {0};
 	char id[RUN_ID_MAX + 1];
 	int r;
 
@@ -292,16 +378,18 @@ static int verify(struct verify *v, const char *what, struct err *err)
 		return verify_file(v, AT_FDCWD, what, schema_of(what), err);
 	if (!what && v->head)
 		return err_set(err, EINVAL, "--head is of one journal: name it");
-	r = recorded_state_dir(v->common.state_dir, STATEDIR_READ, &s, err);
-	if (!r && what && rundir_find(s, cmd_run_name(what), id, NULL) == -ENOENT &&
+	r = recorded_state_dir(v->common.state_dir, STATEDIR_READ, &s, &why);
+	if (what && (r || rundir_find(s, cmd_run_name(what), id, NULL) == -ENOENT) &&
 	    access(what, F_OK) == 0) {
 		statedir_close(s);
 		return verify_file(v, AT_FDCWD, what, schema_of(what), err);
 	}
-	if (!r && what)
+	if (r)
+		return err_set(err, why.code, "%s", why.text);
+	if (what)
 		r = rundir_find(s, cmd_run_name(what), id, err);
 	if (!r)
-		r = what ? verify_run(v, s, id, err) : verify_all(v, s, err);
+		r = what ? verify_any_run(v, s, id, true, err) : verify_all(v, s, err);
 	statedir_close(s);
 	return r;
 }
@@ -346,7 +434,9 @@ static int run(const struct cmd *cmd, int argc, char **argv)
 		r = -ENOMEM;
 	if (r < 0)
 		return cmd_trouble(&err);
-	return v.broken ? STATUS_DIFFERS : STATUS_OK;
+	if (v.broken)
+		return STATUS_DIFFERS;
+	return v.trouble ? STATUS_TROUBLE : STATUS_OK;
 }
 
 const struct cmd cmd_verify = {

@@ -38,27 +38,6 @@ static int fail(const struct journal *j, int code, struct err *err)
 	return err_errno(err, code, "%.150s", j->name);
 }
 
-/* Who could change a file that we add to could change what it says. */
-static int check_file(const struct journal *j, struct err *err)
-{
-	struct stat st;
-
-	if (fstat(j->fd, &st) < 0)
-		return fail(j, errno, err);
-	if (!S_ISREG(st.st_mode))
-		return err_set(err, EPERM, "%.150s: not a regular file: nothing is written to it",
-			       j->name);
-	if (st.st_uid != geteuid())
-		return err_set(err, EPERM,
-			       "%.150s: belongs to uid %" PRIu32 ": nothing is written to it",
-			       j->name, (uint32_t)st.st_uid);
-	if (st.st_mode & (S_IWGRP | S_IWOTH))
-		return err_set(err, EPERM,
-			       "%.150s: others can write to it (mode %04o): chmod go-w it first",
-			       j->name, (unsigned)st.st_mode & 07777);
-	return 0;
-}
-
 static int open_file(int dirfd, const char *name, const char *schema, int flags,
 		     struct journal **out, struct err *err)
 {
@@ -78,8 +57,8 @@ static int open_file(int dirfd, const char *name, const char *schema, int flags,
 		       0600);
 	if (j->fd < 0)
 		r = fail(j, errno, err);
-	if (!r)
-		r = check_file(j, err);
+	if (!r) /* who could change a file that we add to could change what it says */
+		r = file_check_ours(j->fd, j->name, err);
 	if (!r && (flags & O_CREAT) && fsync(dirfd) < 0 && errno != EINVAL)
 		r = fail(j, errno, err);
 	if (r < 0)

@@ -49,15 +49,22 @@ static int take(void *ctx, const json_t *event, struct err *err)
 {
 	struct search *s = ctx;
 	struct journal_head h = {.from = "the ledger"};
-	const char *run = NULL, *head = NULL;
+	const char *run = NULL, *head = NULL, *name = NULL;
 	int r = json_get_str(event, "run", &run, err);
 
+	if (!r)
+		r = json_get_str(event, "event", &name, err);
 	if (!r)
 		r = json_get_str(event, "head", &head, err);
 	if (!r)
 		r = json_get_uint(event, "head_seq", &h.seq, NULL, err);
 	if (r || !run || !head || strlen(head) != CHAIN_HEX - 1 || strcmp(run, s->run) != 0)
 		return r;
+	/* its id may come again, and then means another */
+	if (name && strcmp(name, "run_pruned") == 0) {
+		s->out->n = 0;
+		return 0;
+	}
 	memcpy(h.hash, head, CHAIN_HEX);
 	return VEC_PUSH(s->out, h) ? 0 : err_nomem(err);
 }

@@ -4,17 +4,18 @@
 #include "record/digest.h"
 #include "record/ledger.h"
 #include "record/outfile.h"
+#include "record/statedir_walk.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 
 #define WATCH_LOCK "watch.lock"
 #define UNBORN ".new-" /* no id begins with a dot */
+#define DYING ".gone-"
 
 bool rundir_id_valid(const char *id)
 {
@@ -175,6 +176,15 @@ int rundir_create(const struct statedir *s, const struct run_record *r, struct r
 	return rc;
 }
 
+/* Who acts on what run.json says acts for who could write it. */
+static int check_record(const struct rundir *d, struct err *err)
+{
+	AUTO_FD fd = -1;
+	int r = journal_open_read(d->fd, RUNDIR_RECORD, &fd, err);
+
+	return r ? r : file_check_ours(fd, RUNDIR_RECORD, err);
+}
+
 int rundir_open(const struct statedir *s, const char *id, bool write, struct rundir *out,
 		struct err *err)
 {
@@ -186,10 +196,11 @@ int rundir_open(const struct statedir *s, const char *id, bool write, struct run
 	if (!rc)
 		rc = name(out, s, id, err);
 	if (!rc) {
-		out->fd = openat(runs, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (out->fd < 0)
-			rc = err_errno(err, errno, "run %.64s", id);
+		rc = statedir_enter(runs, id, out->path, write ? STATEDIR_WRITE : STATEDIR_READ,
+				    &out->fd, err);
 	}
+	if (!rc && write)
+		rc = check_record(out, err);
 	if (!rc && write)
 		rc = journal_open(out->fd, RUNDIR_JOURNAL, JOURNAL_SCHEMA, &out->journal, err);
 	if (rc < 0)
@@ -197,20 +208,27 @@ int rundir_open(const struct statedir *s, const char *id, bool write, struct run
 	return rc;
 }
 
+/*
+ * The lock belongs to the open file description (fcntl(2), F_OFD_SETLK): it goes with
+ * who has it open, and can be asked for without being taken.
+ */
 int rundir_watch(struct rundir *d, struct err *err)
 {
-	int fd = openat(d->fd, WATCH_LOCK, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	AUTO_FD fd = openat(d->fd, WATCH_LOCK, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int r;
 
 	if (fd < 0)
 		return err_errno(err, errno, "%.150s/" WATCH_LOCK, d->path);
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		int code = errno;
-
-		close(fd);
-		return code == EWOULDBLOCK ? 0
-					   : err_errno(err, code, "%.150s/" WATCH_LOCK, d->path);
-	}
+	r = file_check_ours(fd, WATCH_LOCK, err);
+	if (r < 0)
+		return r;
+	if (fcntl(fd, F_OFD_SETLK, &whole) < 0)
+		return errno == EAGAIN || errno == EACCES
+			       ? 0
+			       : err_errno(err, errno, "%.150s/" WATCH_LOCK, d->path);
 	d->watch = fd;
+	fd = -1;
 	return 1;
 }
 
@@ -222,27 +240,56 @@ void rundir_unwatch(struct rundir *d)
 
 int rundir_is_watched(const struct rundir *d)
 {
-	AUTO_FD fd = openat(d->fd, WATCH_LOCK, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	struct flock whole = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+	AUTO_FD fd = openat(d->fd, WATCH_LOCK, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
-	if (fd < 0)
+	if (fd < 0 || fcntl(fd, F_OFD_GETLK, &whole) < 0)
 		return -errno;
-	if (flock(fd, LOCK_SH | LOCK_NB) == 0)
-		return 0;
-	return errno == EWOULDBLOCK ? 1 : -errno;
+	return whole.l_type != F_UNLCK;
+}
+
+/* 0; -ENOTEMPTY where something is in it that stray did not make. */
+static int only_ours(const struct rundir *d, struct err *err)
+{
+	static const char *const made[] = {".", "..", RUNDIR_RECORD, RUNDIR_JOURNAL, WATCH_LOCK};
+	int fd = openat(d->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *e;
+
+	if (!dir) {
+		r = err_errno(err, errno, "%.150s", d->path);
+		file_close_fd(&fd);
+		return r;
+	}
+	while (!r && (errno = 0, e = readdir(dir))) {
+		bool ours = false;
+
+		for (size_t i = 0; i < sizeof(made) / sizeof(*made); i++)
+			ours = ours || strcmp(e->d_name, made[i]) == 0;
+		if (!ours)
+			r = err_set(err, ENOTEMPTY,
+				    "%.150s: not removed: holds what stray did not make", d->path);
+	}
+	closedir(dir);
+	return r;
 }
 
 int rundir_remove(const struct statedir *s, const struct rundir *d, struct err *err)
 {
+	char dying[sizeof(DYING) + RUN_ID_MAX + 16];
 	AUTO_FD runs = -1;
 	int r = statedir_subdir(s, "runs", &runs, err);
 
 	if (r < 0)
 		return r;
-	unlinkat(d->fd, RUNDIR_JOURNAL, 0);
-	unlinkat(d->fd, RUNDIR_RECORD, 0);
-	unlinkat(d->fd, WATCH_LOCK, 0);
-	if (unlinkat(runs, d->id, AT_REMOVEDIR) < 0)
+	r = only_ours(d, err);
+	if (r < 0)
+		return r;
+	/* it goes as it came: whole, whenever we die */
+	snprintf(dying, sizeof(dying), DYING "%d-%s", (int)getpid(), d->id);
+	if (renameat2(runs, d->id, runs, dying, RENAME_NOREPLACE) < 0)
 		return err_errno(err, errno, "%.150s", d->path);
+	remove_made(d, runs, dying);
 	return 0;
 }
 

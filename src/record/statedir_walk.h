@@ -1,6 +1,6 @@
 /*
  * The walk to a state directory, component by component, and what is refused
- * on it.  Private to statedir.c; rules and errors: statedir.h.
+ * on it.  Private to statedir.c and rundir.c; rules and errors: statedir.h.
  */
 #ifndef STRAY_RECORD_STATEDIR_WALK_H
 #define STRAY_RECORD_STATEDIR_WALK_H

@@ -7,6 +7,10 @@ EXTRA_DIST += %D%/e2e.py
 dist_check_SCRIPTS += %D%/members.py
 TESTS += %D%/members.py
 
+# What is recorded, and what of it can be relied on.
+dist_check_SCRIPTS += %D%/verify.py
+TESTS += %D%/verify.py
+
 # Real terminals, by tmux; pictures.
 dist_check_SCRIPTS += %D%/render.sh %D%/tui_acts.sh %D%/tui_driver.sh %D%/tui_screens.sh
 TESTS += %D%/render.sh %D%/tui_acts.sh %D%/tui_driver.sh %D%/tui_screens.sh
