@@ -155,6 +155,12 @@ struct export_fate export_fate(const struct export *x, const struct export_act *
 	}
 	if (m)
 		f.exited = x->members.v[m - x->story.members.v].exited;
+	f.later = event_str(f.exited, "act");
+	if (f.later && strcmp(f.later, act->name) != 0) {
+		f.exited = NULL; /* frozen by one act, ended by the next */
+		return f;
+	}
+	f.later = NULL;
 	f.after_ns = event_uint(f.exited, "after_ns"); /* who acted knows it best */
 	if (!f.after_ns && f.exited && f.sent_mono_ns &&
 	    event_uint(f.exited, "mono_ns") > f.sent_mono_ns)

@@ -111,6 +111,10 @@ static void write_fate(struct words *w, const struct export *x, const struct exp
 		}
 		fputs(": ", w->out);
 		words_event(w, f.exited);
+	} else if (f.later) {
+		fputs(f.survivor ? "; ended later, in act " : "lived on; ended later, in act ",
+		      w->out);
+		words_text(w, f.later, 0);
 	} else if (!f.survivor) {
 		fputs("what became of it was not recorded", w->out);
 	}

@@ -132,6 +132,7 @@ struct export_fate {
 	uint64_t after_ns;                   /* from then to its end; 0: not known */
 	const json_t *exited;                /* NULL: not seen to end; all borrowed */
 	const json_t *survivor;              /* NULL: none in this act */
+	const char *later;                   /* it ended in that act, not in this; NULL: no */
 };
 struct export_fate export_fate(const struct export *x, const struct export_act *act,
 			       struct identity id);

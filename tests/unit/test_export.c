@@ -582,6 +582,29 @@ static void files_that_are_not_what_they_were_prove_nothing(void **state)
 	unmake(&m);
 }
 
+static void an_end_is_told_of_the_act_that_it_came_in(void **state)
+{
+	static const char *const words[] = {"lived on; ended later, in act two\n",
+					    "gone, 0.50 s after the first signal to it", NULL};
+	static const char *const acts[] = {"one", "two"};
+	char members[300];
+	struct made m;
+
+	make(&m, state);
+	open_run(&m);
+	for (size_t i = 0; i < 2; i++) {
+		snprintf(members, sizeof(members),
+			 "\"act\":\"%s\",\"signal\":\"%s\",\"to\":[" P(4102, 879000) "]", acts[i],
+			 i ? "KILL" : "STOP");
+		event(&m, "14:00:09.000", "stated", "signal_intent", members);
+		event(&m, "14:00:09.000", "seen", "signal_sent", members);
+	}
+	event(&m, "14:00:09.500", "seen", "exited",
+	      "\"act\":\"two\",\"process\":" P(4102, 879000) ",\"signal\":\"KILL\"");
+	assert_says(&m, words);
+	unmake(&m);
+}
+
 static void a_file_elsewhere_is_not_opened(void **state)
 {
 	static const char *const names[] = {"/etc/passwd",
@@ -680,6 +703,7 @@ int main(void)
 		T(another_boot_and_a_moved_clock_are_told),
 		T(a_record_that_was_changed_or_lost_is_told),
 		T(files_that_are_not_what_they_were_prove_nothing),
+		T(an_end_is_told_of_the_act_that_it_came_in),
 		T(a_file_elsewhere_is_not_opened),
 		T(events_of_odd_shapes_are_told_and_counted),
 		T(a_run_that_is_not_there_is_an_error),
