@@ -88,7 +88,7 @@ def the_first_page_leads_to_each_command():
     want = {page_of(c)[:-2] for c in commands()}
     for part in [section(text, "DESCRIPTION")[1], section(text, "SEE ALSO")[1]]:
         found = set(re.findall(r"Xr (stray-[a-z]+) 1", part))
-        assert want <= found, want - found
+        differ("commands and stray.1", want, found)
 
 
 def pages_refer_to_pages_that_there_are():
