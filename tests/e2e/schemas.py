@@ -226,6 +226,7 @@ def a_recorded_run_and_its_journal():
         run("end", *args, "run:one")
         is_closed(run("runs", *args))
         is_closed(run("verify", *args))
+        run("export", *args, "one")
         with open(f"{d}/runs/one/run.json", encoding="utf-8") as f:
             is_closed(fits(json.load(f)))
         seen = {}
