@@ -150,7 +150,7 @@ static void report_finding(struct verify *v, const char *name, enum journal_faul
 {
 	struct journal_verdict w = {.fault = fault, .head = CHAIN_START};
 
-	snprintf(w.why, sizeof(w.why), "%s", why);
+	snprintf(w.why, sizeof(w.why), "%.*s", (int)sizeof(w.why) - 1, why);
 	report(v, name, &w);
 }
 
