@@ -203,7 +203,7 @@ static void write_commands(struct words *w, const struct export *x)
 	char *commands = export_commands(x), *rest = commands, *line;
 
 	fputs("\nTo verify it, in the state directory (where `runs` and `ledger.jsonl` are); "
-	      "`verify.sh` is a script of some twenty lines that needs sha256sum(1) and no stray, "
+	      "`verify.sh` is a short script that needs sha256sum(1) and no stray, "
 	      "in "
 	      "`doc` of its source. In each line of the journal `hash` is the SHA-256 of the bytes "
 	      "before `,\"hash\":\"`, closed with `}`, and `prev` is the `hash` of the line "
