@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "cmd/subject.h"
 #include "engine/chronicle.h"
+#include "engine/contacts.h"
 
 #include <errno.h>
 #include <string.h>
@@ -132,6 +133,8 @@ static int adopt(struct adopt *a, const struct selector *target, struct err *err
 		r = subject_find(&s, &a->common, target, &look, err);
 	if (!r)
 		r = refuse(&look.tracker, err);
+	if (!r)
+		r = contacts_read(&look.tracker, NULL, err);
 	a->how.state_dir = a->common.state_dir;
 	if (!r)
 		r = recorded_adopt(&a->how, &look.tracker, &made, err);

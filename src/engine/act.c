@@ -320,7 +320,7 @@ int act_start(const struct table *now, const struct run *run, const struct plan 
 	if (!r)
 		r = start_ladder(a, &fresh, err);
 	if (!r && a->record)
-		act_record_flush(a->record);
+		act_record_progress(a->record, &a->outcome);
 done:
 	plan_clear(&fresh);
 	if (r < 0) {
@@ -392,11 +392,11 @@ int act_step(struct act *a, uint64_t boot_ns, struct err *err)
 	if (a->outcome.done)
 		return 1;
 	r = a->ladder ? ladder_step(a->ladder, boot_ns, err) : 1;
-	if (a->record)
-		act_record_flush(a->record);
 	if (r == 0) {
 		if (act_fill_outcome(a, false) < 0)
 			err_nomem(err);
+		if (a->record)
+			act_record_progress(a->record, &a->outcome);
 		return 0;
 	}
 	finish(a, err);

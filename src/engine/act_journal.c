@@ -30,6 +30,7 @@ struct act_journal {
 	struct err lost;
 	int sent_signal; /* of what waits to be written */
 	VEC(struct sent) sent;
+	VEC(struct identity) dead; /* whose deaths were told */
 };
 
 /* The members of one event, the same in both journals. */
@@ -82,6 +83,7 @@ void act_journal_close(struct act_journal *a)
 	journal_close(a->own);
 	recorded_close(&a->run);
 	free(a->sent.v);
+	free(a->dead.v);
 	free(a);
 }
 
@@ -307,43 +309,77 @@ static void fill_these(const struct act_journal *a, struct jw *j, const void *ct
 	jw_array_end(j);
 }
 
-static void mark_gone(struct act_journal *a, struct identity id)
+/* The connections before and after: what could act, and still can. */
+static void fill_reach(const struct act_journal *a, struct jw *j, const void *ctx)
 {
-	struct story_member *m = a->has_run ? story_member(&a->run.story, id) : NULL;
+	const struct act_outcome *o = ctx;
 
-	if (m)
-		m->gone = true;
+	(void)a;
+	jw_array(j, "connections");
+	for (size_t i = 0; i < o->connections.n; i++) {
+		const struct act_connection *c = &o->connections.v[i];
+
+		jw_object(j, NULL);
+		process_json_identity(j, "process", c->contact.id);
+		jw_str(j, "local", c->contact.local);
+		jw_str(j, "remote", c->contact.remote);
+		jw_bool(j, "before", c->before);
+		jw_bool(j, "after", c->after);
+		jw_object_end(j);
+	}
+	jw_array_end(j);
+	jw_uint(j, "processes_not_asked", o->unasked);
+	jw_str(j, "errno", o->unasked_error ? err_name(o->unasked_error) : NULL);
 }
 
-/* Whether the watcher of the run has told of its death already. */
-static bool told_gone(const struct act_journal *a, struct identity id)
+/* Whether its death was told, by this act or by who watches the run. */
+static bool told_dead(const struct act_journal *a, struct identity id)
 {
 	const struct story_member *m = a->has_run ? story_member(&a->run.story, id) : NULL;
 
+	for (size_t i = 0; i < a->dead.n; i++)
+		if (identity_same(a->dead.v[i], id))
+			return true;
 	return m && m->gone;
+}
+
+static void tell_dead(struct act_journal *a, const struct act_item *item)
+{
+	struct story_member *m = a->has_run ? story_member(&a->run.story, item->id) : NULL;
+
+	tell_after(a, "exited", KNOWN_SEEN, fill_exited, item);
+	if (m)
+		m->gone = true;
+	if (!VEC_PUSH(&a->dead, item->id))
+		err_nomem(&a->lost);
+}
+
+void act_journal_progress(struct act_journal *a, const struct act_outcome *o)
+{
+	act_journal_flush(a);
+	if (o->gone <= a->dead.n)
+		return; /* nobody died since */
+	if (a->has_run)
+		recorded_refresh(&a->run, &a->lost);
+	for (size_t i = 0; i < o->items.n; i++)
+		if (o->items.v[i].result == ACT_RESULT_GONE && !told_dead(a, o->items.v[i].id))
+			tell_dead(a, &o->items.v[i]);
 }
 
 void act_journal_outcome(struct act_journal *a, const struct act_outcome *o)
 {
 	const char *kind = a->q.intent->kind;
 
-	act_journal_flush(a);
-	if (a->has_run)
-		recorded_refresh(&a->run, &a->lost);
+	act_journal_progress(a, o);
 	if (strcmp(kind, "freeze") == 0)
 		tell_after(a, "frozen", KNOWN_SCANNED, fill_these, o);
 	else if (strcmp(kind, "thaw") == 0)
 		tell_after(a, "thawed", KNOWN_SCANNED, fill_these, o);
-	for (size_t i = 0; i < o->items.n; i++) {
-		const struct act_item *item = &o->items.v[i];
-
-		if (item->result == ACT_RESULT_GONE && !told_gone(a, item->id)) {
-			tell_after(a, "exited", KNOWN_SEEN, fill_exited, item);
-			mark_gone(a, item->id);
-		} else if (item->result == ACT_RESULT_ALIVE && item->last_signal) {
-			tell_after(a, "survivor", KNOWN_SCANNED, fill_survivor, item);
-		}
-	}
+	if (o->connections.n || o->unasked)
+		tell_after(a, "reach", KNOWN_SCANNED, fill_reach, o);
+	for (size_t i = 0; i < o->items.n; i++)
+		if (o->items.v[i].result == ACT_RESULT_ALIVE && o->items.v[i].last_signal)
+			tell_after(a, "survivor", KNOWN_SCANNED, fill_survivor, &o->items.v[i]);
 }
 
 static void close_run(struct act_journal *a)

@@ -41,6 +41,9 @@ int act_journal_intent(struct act_journal *a, int sig, const struct identity *to
 void act_journal_sent(struct act_journal *a, int sig, const struct target *t);
 void act_journal_flush(struct act_journal *a);
 
+/* What was sent, and who died, since the last time. */
+void act_journal_progress(struct act_journal *a, const struct act_outcome *o);
+
 /* What came of it, and that file was written ("before", ...). */
 void act_journal_outcome(struct act_journal *a, const struct act_outcome *o);
 void act_journal_file(struct act_journal *a, const char *what, const char *file);

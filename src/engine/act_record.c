@@ -180,9 +180,9 @@ void act_record_sent(struct act_record *r, int sig, const struct target *t)
 	act_journal_sent(r->journal, sig, t);
 }
 
-void act_record_flush(struct act_record *r)
+void act_record_progress(struct act_record *r, const struct act_outcome *outcome)
 {
-	act_journal_flush(r->journal);
+	act_journal_progress(r->journal, outcome);
 }
 
 /* For record.md. */

@@ -40,8 +40,8 @@ int act_record_intent(struct act_record *r, int sig, const struct identity *to, 
 /* What came of sending it to one of them. */
 void act_record_sent(struct act_record *r, int sig, const struct target *t);
 
-/* What was sent so far is in the journals now. */
-void act_record_flush(struct act_record *r);
+/* What was sent so far, and who has died, is in the journals now. */
+void act_record_progress(struct act_record *r, const struct act_outcome *outcome);
 
 /* After state, diff, the last events and the record for people.  k: the last look. */
 int act_record_finish(struct act_record *r, const struct act_outcome *outcome,
