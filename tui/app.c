@@ -154,12 +154,12 @@ static void serve(struct app *a, enum request request)
 
 /*
  * What scans are to look at besides: who holds the pipes of the run in view, which are asked of its
- * root here, and whether those that matter were moved to another cgroup.
+ * root here, whom its members speak with, and whether those that matter were moved to another cgroup.
  */
 static int watch(struct app *a, struct err *err)
 {
 	struct run *run = a->view.has_run ? &a->view.run : NULL;
-	struct ends_wanted ends;
+	struct look_wanted wanted;
 	struct identity *ids;
 	ssize_t n;
 	int r;
@@ -170,9 +170,9 @@ static int watch(struct app *a, struct err *err)
 		ends_ask(run);
 		a->next_scan_ns = 0;
 	}
-	ends = ends_wanted(run);
+	look_wanted(&a->tracker, &wanted);
 	n = look_watched(&a->tracker, &ids);
-	r = n < 0 ? -ENOMEM : scanner_watch(a->scanner, &ends, ids, (size_t)n);
+	r = n < 0 ? -ENOMEM : scanner_watch(a->scanner, &wanted, ids, (size_t)n);
 	free(ids);
 	return r < 0 ? err_nomem(err) : 0;
 }

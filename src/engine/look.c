@@ -58,6 +58,19 @@ static int watch(struct look *look)
 	return r;
 }
 
+void look_wanted(const struct tracker *k, struct look_wanted *out)
+{
+	out->ends = ends_wanted(k->run);
+	spoken_wanted(k->run, k->now, k->scans, &out->spoken);
+}
+
+int look_read_wanted(struct ends_reader *r, const struct look_wanted *w, struct table *t)
+{
+	int rc = ends_read(r, &w->ends, t);
+
+	return rc < 0 ? rc : spoken_read(&w->spoken, t);
+}
+
 /* Another look of the same run (an act's) may have read it already: seeded with that. */
 static int read_ends(struct look *look, struct table *t)
 {
@@ -75,6 +88,16 @@ static int read_ends(struct look *look, struct table *t)
 	return ends_read(look->ends, &w, t);
 }
 
+static int read_spoken(const struct look *look, struct table *t)
+{
+	struct spoken_wanted w;
+
+	if (look->recorded)
+		return 0;
+	spoken_wanted(look->tracker.run, look->tracker.now, look->tracker.scans, &w);
+	return spoken_read(&w, t);
+}
+
 int look_again(struct look *look, struct err *err)
 {
 	struct table *scan;
@@ -85,7 +108,7 @@ int look_again(struct look *look, struct err *err)
 	r = source_scan(look->source, &scan, err);
 	if (r < 0)
 		return r;
-	if (read_ends(look, scan) < 0) {
+	if (read_ends(look, scan) < 0 || read_spoken(look, scan) < 0) {
 		table_free(scan);
 		return err_nomem(err);
 	}
@@ -94,10 +117,17 @@ int look_again(struct look *look, struct err *err)
 
 int look_set_run(struct look *look, struct run *run, struct err *err)
 {
+	int r;
+
 	look->tracker.run = run;
 	if (run && !look->recorded && !run->ends_asked)
 		ends_ask(run);
 	if (read_ends(look, look->tracker.now) < 0)
 		return err_nomem(err);
-	return tracker_set_run(&look->tracker, run, err);
+	r = tracker_set_run(&look->tracker, run, err);
+	if (r < 0)
+		return r;
+	if (read_spoken(look, look->tracker.now) < 0) /* only now: who its members are is known */
+		return err_nomem(err);
+	return tracker_judge(&look->tracker, err);
 }

@@ -9,6 +9,7 @@
 
 #include "model/tracker.h"
 #include "reach/ends.h"
+#include "reach/spoken.h"
 #include "source/source.h"
 
 struct look {
@@ -24,8 +25,20 @@ void look_close(struct look *look);
 /* Scans and folds. */
 int look_again(struct look *look, struct err *err);
 
-/* Takes run (borrowed) into view, as tracker_set_run(), and reads who holds its pipes. */
+/* Takes run (borrowed) into view, as tracker_set_run(), and reads who holds its pipes and whom its
+ * members speak with. */
 int look_set_run(struct look *look, struct run *run, struct err *err);
+
+/* What is read of other processes for the run in view: by value, so that another thread can. */
+struct look_wanted {
+	struct ends_wanted ends;
+	struct spoken_wanted spoken;
+};
+
+void look_wanted(const struct tracker *k, struct look_wanted *out);
+
+/* Reads it into t.  0 or -ENOMEM. */
+int look_read_wanted(struct ends_reader *r, const struct look_wanted *w, struct table *t);
 
 #define LOOK_WATCH_MAX 256 /* some 5 ms of reading */
 

@@ -24,7 +24,7 @@ struct worker {
 	int result_fd; /* eventfd */
 	struct source *source;
 	struct ends_reader *ends;  /* the thread's own */
-	struct ends_wanted wanted; /* what it is to look at, and what is new of that */
+	struct look_wanted wanted; /* what it is to look at, and what is new of that */
 	struct identity *watched;
 	size_t n_watched;
 	bool watched_changed;
@@ -37,7 +37,7 @@ struct scanner {
 	struct source_options options;
 	struct worker *worker;
 	int result_fd;
-	struct ends_wanted wanted; /* for a thread that takes the place of another */
+	struct look_wanted wanted; /* for a thread that takes the place of another */
 	pid_t hung_pid;            /* what was being read when last looked at */
 	unsigned hung_bit;
 	uint64_t hung_since;
@@ -77,7 +77,7 @@ static void tell(struct worker *w)
 }
 
 /* A scan with all that is to be read beside it; without the lock.  watched: the thread's now. */
-static int scan(struct worker *w, const struct ends_wanted *wanted, const struct identity *watched,
+static int scan(struct worker *w, const struct look_wanted *wanted, const struct identity *watched,
 		size_t n_watched, bool changed, struct table **out, struct err *err)
 {
 	int r = changed ? source_watch(w->source, watched, n_watched) : 0;
@@ -87,7 +87,7 @@ static int scan(struct worker *w, const struct ends_wanted *wanted, const struct
 	r = source_scan(w->source, out, err);
 	if (r < 0 || (*out)->coverage.sources & 1u << SOURCE_REPLAY)
 		return r;
-	if (ends_read(w->ends, wanted, *out) < 0) {
+	if (look_read_wanted(w->ends, wanted, *out) < 0) {
 		table_free(*out);
 		*out = NULL;
 		return err_nomem(err);
@@ -102,7 +102,7 @@ static void *work(void *arg)
 	pthread_mutex_lock(&w->lock);
 	for (;;) {
 		struct table *table = NULL;
-		struct ends_wanted wanted;
+		struct look_wanted wanted;
 		struct identity *watched;
 		struct err err = {0};
 		size_t n_watched;
@@ -233,7 +233,7 @@ void scanner_request(struct scanner *s)
 	pthread_mutex_unlock(&s->worker->lock);
 }
 
-int scanner_watch(struct scanner *s, const struct ends_wanted *ends, const struct identity *ids,
+int scanner_watch(struct scanner *s, const struct look_wanted *wanted, const struct identity *ids,
 		  size_t n)
 {
 	struct identity *copy = n ? malloc(n * sizeof(*copy)) : NULL;
@@ -243,13 +243,13 @@ int scanner_watch(struct scanner *s, const struct ends_wanted *ends, const struc
 		return -ENOMEM;
 	if (n)
 		memcpy(copy, ids, n * sizeof(*copy));
-	s->wanted = *ends;
+	s->wanted = *wanted;
 	pthread_mutex_lock(&w->lock);
 	free(w->watched);
 	w->watched = copy;
 	w->n_watched = n;
 	w->watched_changed = true;
-	w->wanted = *ends;
+	w->wanted = *wanted;
 	pthread_mutex_unlock(&w->lock);
 	return 0;
 }

@@ -12,7 +12,7 @@
 
 #include "base/err.h"
 #include "model/table.h"
-#include "reach/ends.h"
+#include "engine/look.h"
 #include "source/source.h"
 
 #define SCANNER_HANG_NS 2000000000ULL /* a single read that takes longer is given up */
@@ -31,10 +31,10 @@ int scanner_fd(const struct scanner *s);
 void scanner_request(struct scanner *s);
 
 /*
- * What scans look at more closely from the next one on: the pipes of a run, and whether those n
+ * What scans look at more closely from the next one on: what the run in view wants, and whether those n
  * processes (copied) were moved to another cgroup.  0 or -ENOMEM.
  */
-int scanner_watch(struct scanner *s, const struct ends_wanted *ends, const struct identity *ids,
+int scanner_watch(struct scanner *s, const struct look_wanted *wanted, const struct identity *ids,
 		  size_t n);
 
 /* Whether a scan is under way. */

@@ -1,6 +1,7 @@
 noinst_LIBRARIES += libmodel.a
 libmodel_a_CPPFLAGS = $(AM_CPPFLAGS)
 libmodel_a_SOURCES = \
+	%D%/asked.c %D%/asked.h \
 	%D%/diff.c %D%/diff.h \
 	%D%/excuse.c %D%/excuse.h \
 	%D%/family.c %D%/family.h \

@@ -159,6 +159,8 @@ struct process {
 				   * is the root's descriptor n; bit 3 + n, the other end of it */
 	bool ends_known;          /* its descriptors were looked at for them (source) */
 	uint8_t ends_error;       /* errno, where they could not be read */
+	uint64_t spoke_from;      /* when a member of the run in view spoke with it (source): */
+	uint64_t spoke_until;     /* not before and last seen, ticks since boot; 0: not seen */
 	bool survived;            /* a signal of ours that should have ended it */
 	bool tty_closed;          /* its controlling terminal is gone (source) */
 	uint32_t cpu_permille;    /* of one core since the last scan */

@@ -1,5 +1,6 @@
 #include "model/run.h"
 
+#include "model/asked.h"
 #include "model/pipes.h"
 
 #include <errno.h>
@@ -356,8 +357,12 @@ int run_judge(struct run *run, struct table *t, const struct family *f)
 	for (size_t i = 0; i < t->procs.n; i++) {
 		struct process *p = &t->procs.v[i];
 
-		if (!p->evidence && !own[i] && !process_is_kthread(p) && in_window(run, p))
+		if (own[i] || process_is_kthread(p) || run_is_member(p))
+			continue;
+		if (in_window(run, p))
 			p->evidence |= EVIDENCE_WINDOW;
+		if (asked_evidence(run, t, p))
+			p->evidence |= EVIDENCE_PEER;
 	}
 	free(own);
 	return 0;

@@ -1,5 +1,6 @@
 #include "model/tracker.h"
 
+#include "model/asked.h"
 #include "model/family.h"
 #include "model/lineage.h"
 #include "model/origin.h"
@@ -76,6 +77,7 @@ static void carry_over(struct tracker *k, struct table *scan, struct process *p,
 	p->parent_known = was->parent_known;
 	p->reparented = was->reparented;
 	p->evidence = was->evidence;
+	asked_carry_over(p, was);
 	p->survived = was->survived;
 	p->cpu_permille = cpu_use(p, was, scan->host.boot_ns - k->now->host.boot_ns,
 				  scan->host.ticks_per_second);
@@ -151,7 +153,7 @@ static void prune_ghosts(struct tracker *k)
 	free(parents);
 }
 
-static int judge(struct tracker *k, struct err *err)
+int tracker_judge(struct tracker *k, struct err *err)
 {
 	struct family f;
 	int r = family_make(k->now, &f);
@@ -205,7 +207,7 @@ int tracker_fold(struct tracker *k, struct table *scan, struct err *err)
 	if (gone || k->scans % 60 == 0)
 		prune_ghosts(k);
 	table_count_coverage(scan);
-	return judge(k, err);
+	return tracker_judge(k, err);
 }
 
 int tracker_set_run(struct tracker *k, struct run *run, struct err *err)
@@ -217,8 +219,12 @@ int tracker_set_run(struct tracker *k, struct run *run, struct err *err)
 		k->ghosts.v[i].p.evidence = 0;
 	if (!k->now)
 		return 0;
-	for (size_t i = 0; i < k->now->procs.n; i++)
-		k->now->procs.v[i].evidence = 0;
+	for (size_t i = 0; i < k->now->procs.n; i++) {
+		struct process *p = &k->now->procs.v[i];
+
+		p->evidence = 0;
+		p->spoke_from = p->spoke_until = 0;
+	}
 	prune_ghosts(k);
-	return judge(k, err);
+	return tracker_judge(k, err);
 }

@@ -38,6 +38,9 @@ int tracker_fold(struct tracker *k, struct table *scan, struct err *err);
 /* Changes the run in view (borrowed; NULL: none) and judges anew. */
 int tracker_set_run(struct tracker *k, struct run *run, struct err *err);
 
+/* Judges anew what was added to the table in place.  -ENOMEM as above. */
+int tracker_judge(struct tracker *k, struct err *err);
+
 /* The last known state of a dead process, or NULL. */
 const struct ghost *tracker_ghost(const struct tracker *k, struct identity id);
 

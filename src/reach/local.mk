@@ -5,4 +5,5 @@ libreach_a_SOURCES = \
 	%D%/ends.c %D%/ends.h \
 	%D%/fds.c %D%/fds.h \
 	%D%/reach.c %D%/reach.h \
-	%D%/sock.c %D%/sock.h
+	%D%/sock.c %D%/sock.h \
+	%D%/spoken.c %D%/spoken.h

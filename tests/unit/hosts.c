@@ -240,6 +240,9 @@ static bool set_stat(struct process *p, const char *word)
 		p->ends |= descriptors(v);
 	else if ((v = value_of(word, "other")))
 		p->ends |= (uint8_t)(descriptors(v) << RUN_ENDS);
+	else if ((v = value_of(word, "spoke")))
+		assert_int_equal(sscanf(v, "%" SCNu64 "-%" SCNu64, &p->spoke_from, &p->spoke_until),
+				 2);
 	else if (strcmp(word, "fds_unread") == 0)
 		p->ends_error = EACCES;
 	else if (strcmp(word, "tty_closed") == 0)

@@ -19,8 +19,8 @@
  * PID…   cgroup= exe= cwd= fd0= fd1= fd2= args= (blanks part them)
  *        mark=NAME[:VALUE] secret=NAME uid= euid= sigign= sigblk= sigcgt=
  *        nspid=OUTER/INNER audit= loginuid= tracer= tty=pts/N cpu=TICKS
- *        threads= stack= remote= unread=DETAIL holds=FD,FD other=FD,FD;
- *        cwd_deleted, tty_closed, kthread; noread: none of its details, fds_unread.
+ *        threads= stack= remote= unread=DETAIL holds=FD,FD other=FD,FD spoke=FROM-UNTIL
+ *        (ticks); cwd_deleted, tty_closed, kthread; noread: none of its details, fds_unread.
  *
  * Left out, a process is root's, without an audit session, in "/", in the
  * cgroup "/", all details read.  What is not understood fails the test.

@@ -3,11 +3,15 @@ check_LIBRARIES += libhosts.a
 libhosts_a_CPPFLAGS = $(UNIT_CPPFLAGS)
 libhosts_a_SOURCES = %D%/hosts.c %D%/hosts.h %D%/judged.c %D%/judged.h
 
-UNIT_MODEL = test_excuse test_lineage test_origin test_pipes test_process test_run test_selector \
-	test_suspect test_table test_tracker test_tree
+UNIT_MODEL = test_asked test_excuse test_lineage test_origin test_pipes test_process test_run \
+	test_selector test_suspect test_table test_tracker test_tree
 check_PROGRAMS += $(UNIT_MODEL)
 TESTS += $(UNIT_MODEL)
 MODEL_LDADD = libhosts.a libtables.a libmodel.a libbase.a $(UNIT_LIBADD)
+
+test_asked_SOURCES = %D%/test_asked.c
+test_asked_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_asked_LDADD = $(MODEL_LDADD)
 
 test_excuse_SOURCES = %D%/test_excuse.c
 test_excuse_CPPFLAGS = $(UNIT_CPPFLAGS)
