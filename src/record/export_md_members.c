@@ -156,11 +156,16 @@ static void write_reach(struct words *w, const struct export_member *m)
 {
 	const json_t *names = export_fact(m, "env_credentials");
 
-	fputs("- Could reach: connected to ", w->out);
-	words_text(w,
-		   event_str(m->leftover, "remote") ? event_str(m->leftover, "remote")
-						    : event_str(m->came, "remote"),
-		   EXPORT_TEXT_MAX);
+	const char *remote = event_str(m->leftover, "remote");
+
+	if (!remote)
+		remote = event_str(m->came, "remote");
+	if (remote || !json_is_integer(export_fact(m, "connections"))) {
+		fputs("- Could reach: connected to ", w->out);
+		words_text(w, remote, EXPORT_TEXT_MAX);
+	} else {
+		fputs("- Could reach: no TCP connection when it was looked at", w->out);
+	}
 	fputs("; names of credentials in its environment at exec: ", w->out);
 	if (!names)
 		fputs("not known", w->out);

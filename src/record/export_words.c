@@ -410,6 +410,35 @@ static void say_closed(struct words *w, const json_t *e)
 	}
 }
 
+static void say_reach(struct words *w, const json_t *e)
+{
+	const json_t *list = json_object_get(e, "connections"), *c;
+	int64_t unasked = 0;
+	size_t i;
+
+	put(w, "connections: ");
+	if (!json_array_size(list))
+		put(w, "none was seen");
+	json_array_foreach(list, i, c) {
+		bool before = json_is_true(json_object_get(c, "before"));
+		bool after = json_is_true(json_object_get(c, "after"));
+
+		put(w, i ? "; " : "");
+		identity(w, c, "process");
+		put(w, " to ");
+		text(w, c, "remote");
+		put(w, before && after ? ", before and after"
+		       : before        ? ", gone after"
+				       : ", new after");
+	}
+	if (json_get_int(e, "processes_not_asked", 0, INT64_MAX, &unasked, NULL, NULL) == 0 &&
+	    unasked) {
+		put(w, "; not known of ");
+		number(w, e, "processes_not_asked");
+		put(w, " processes");
+	}
+}
+
 /* An event that this stray has no words for, as it is. */
 static void say_other(struct words *w, const json_t *e)
 {
@@ -449,6 +478,7 @@ void words_event(struct words *w, const json_t *event)
 		{"runner_lost", say_watch},      {"clock_stepped", say_clock},
 		{"events_lost", say_lost},       {"anchored", say_anchored},
 		{"torn_tail", say_torn},         {"run_closed", say_closed},
+		{"reach", say_reach},
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)

@@ -349,6 +349,10 @@ void process_json_facts(struct jw *j, const struct process *p, const struct host
 	else
 		jw_null(j, "env_credentials");
 	write_run(j, p, run);
+	if (p->reach_known && !p->reach_error)
+		jw_uint(j, "connections", p->connections);
+	else
+		jw_null(j, "connections");
 	jw_bytes(j, "remote", &p->remote);
 }
 
