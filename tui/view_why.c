@@ -120,6 +120,9 @@ static void add_bits(const struct view *v, const struct process *p, struct page 
 		if (p->evidence & 1u << i)
 			page_fact(page, run_is_member(p) ? "member by" : "possible by",
 				  STYLE_MEMBER, "%s", evidence_name(1u << i));
+	if ((p->evidence & EVIDENCE_PEER) && identity_known(p->parent_was))
+		page_fact(page, "asked", STYLE_MEMBER,
+			  "%d forked it while a member spoke with that", p->parent_was.pid);
 }
 
 static void reparented(const struct view *v, const struct process *p, struct page *page)

@@ -62,11 +62,11 @@ static int print_one(const struct cmd_common *common, struct look *look, const s
 	return cmd_line_finish(&o, r ? NULL : err) < 0 && !r ? -ENOMEM : r;
 }
 
-/* A TARGET's own processes, a run's members, or without any the suspects. */
+/* A TARGET's own processes, a recorded run's members, or without any the suspects. */
 static bool is_meant(const struct look *look, const struct selector *target,
 		     const struct process *p)
 {
-	if (look->tracker.run)
+	if (look->tracker.run && look->tracker.run->recorded)
 		return p->evidence && !process_is_dead(p);
 	return target->kind == SELECT_NONE ? p->suspect : selector_matches(target, p);
 }
@@ -125,7 +125,23 @@ static int explain_json(struct look *look, const struct selector *target, struct
 	return r < 0 ? err_errno(err, -r, "stdout") : 0;
 }
 
-/* A recorded run, named or, without a TARGET, the one that needs eyes. */
+/* The run made of what TARGET names; none where nothing of that is alive: a zombie is explained,
+ * too, and is no run. */
+static int make_run(const struct selector *target, struct look *look, struct subject *out,
+		    struct err *err)
+{
+	struct err missing = {0};
+	int r = run_choose(&out->run, target, look->tracker.now, &missing);
+
+	if (r == -ESRCH)
+		return 0;
+	if (r < 0)
+		return err_set(err, -r, "%s", missing.text);
+	out->in_view = &out->run;
+	return look_set_run(look, out->in_view, err);
+}
+
+/* A recorded run, named or, without a TARGET, the one that needs eyes; else one made of TARGET. */
 static int find_run(const struct cmd_common *common, const struct selector *target,
 		    struct look *look, struct subject *out, struct err *err)
 {
@@ -135,7 +151,9 @@ static int find_run(const struct cmd_common *common, const struct selector *targ
 
 	if (target->kind == SELECT_RUN)
 		return subject_find(out, common, target, look, err);
-	if (target->kind != SELECT_NONE || replayed || !subject_default(common, look, id))
+	if (target->kind != SELECT_NONE)
+		return make_run(target, look, out, err);
+	if (replayed || !subject_default(common, look, id))
 		return 0;
 	return subject_find(out, common, &found, look, err);
 }

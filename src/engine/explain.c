@@ -336,6 +336,10 @@ static void say_evidence(struct writer *w)
 	run_flags(run, w->p, flags);
 	add(w, "%sflags %s", dot(w), flags);
 	end(w, "evidence");
+	if ((w->p->evidence & EVIDENCE_PEER) && identity_known(w->p->parent_was)) {
+		add(w, "asked: forked by %d while a member spoke with that", w->p->parent_was.pid);
+		end(w, "");
+	}
 	pipes_words(pipes_peer(run, w->k->now, w->p), peer);
 	if (peer[0]) {
 		add(w, "peer: holds the other end of its root's %s", peer);

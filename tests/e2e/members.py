@@ -2,15 +2,13 @@
 # timeout: 200
 """Members of a run by what they hold and whom they asked, on real processes."""
 import contextlib
-import json
 import os
-import pty
 import signal
 import subprocess
 import tempfile
-import time
 
-from e2e import LIFE, STRAY, Code, alive, as_root, end, listed, main, stray, stray_json, until, why
+from e2e import LIFE, Code, Made, alive, as_root, end, listed, main, state_dir, stray, \
+    stray_json, why
 
 # An executor gives its command a pipe as stderr and reads it.  The command leaves a process behind
 # that has another session, no environment and no parent of its own, but that stderr.
@@ -42,16 +40,20 @@ EXECUTOR = """
 import subprocess
 r, w = os.pipe()
 subprocess.Popen([sys.executable, "-c", sys.argv[1]], stderr=w, stdin=subprocess.DEVNULL,
-                 start_new_session=True)
+                 start_new_session=True, **USER)
 CLOSE
 signal.pause()
 """
+NOBODY = 65534
+AS_NOBODY = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
 PRELUDE = f"import os,signal,sys;LIFE={LIFE};signal.alarm(LIFE)\n"
 
 
-def executor(root=ROOT, shared=False, **kw):
+def executor(root=ROOT, shared=False, drops=False, **kw):
     """The executor; its pids: the root, and who is away."""
-    return Code(EXECUTOR.replace("CLOSE", "" if shared else "os.close(w)"), PRELUDE + root, **kw)
+    code = EXECUTOR.replace("CLOSE", "" if shared else "os.close(w)")
+    code = code.replace("USER", str(AS_NOBODY if drops else {}))
+    return Code(code, PRELUDE + root, **kw)
 
 
 def run_of(target, **kw):
@@ -139,6 +141,67 @@ def what_a_service_forked_while_a_member_spoke_with_it_is_a_possible_member():
         assert job not in listed(client.pid)
 
 
+def why_tells_the_evidence_of_what_the_target_names_and_of_none_else():
+    with executor() as e:
+        root, away = e.pids
+        out = stray_json("why", f"pgid:{root}", status=0)
+        assert [i["process"]["pid"] for i in out["items"]] == [root], out
+        assert out["items"][0]["evidence"] == ["group", "chosen"], out
+        text = stray("why", root, status=0, env={"LC_ALL": "C.UTF-8"}).stdout
+        assert "chosen · of process" in text, text
+        assert "not known: who else holds" not in text, text
+    mark = f"why-{os.getpid()}"
+    with executor(env=dict(os.environ, CASE_PIPE=mark)) as e:
+        root, away = e.pids
+        out = stray_json("why", f"env:CASE_PIPE={mark}", status=0)
+        assert {i["process"]["pid"] for i in out["items"]} == {e.pid, root}, out
+        assert all("mark" in i["evidence"] for i in out["items"]), out
+
+
+def an_ordinary_user_finds_them_by_what_he_may_read():
+    as_root()
+    with executor(**AS_NOBODY) as e:
+        root, away = e.pids
+        # who is older and root's cannot be read; the executor, who made the pipe, speaks for them
+        members = listed(root, user=NOBODY)
+        assert members[away]["evidence"] == ["pipe"], members[away]
+        out, _ = end(root, "--only=run", user=NOBODY)
+        assert {p["pid"] for p in out["gone"]} >= {root, away}, out
+    with asked(**AS_NOBODY) as (service, before, client, job):
+        members = listed(client.pid, user=NOBODY)
+        assert members[job]["evidence"] == ["peer"], members[job]
+
+
+def an_ordinary_user_is_told_what_he_may_not_read():
+    as_root()
+    with executor(drops=True) as e:  # it is root's, the root is not
+        root, away = e.pids
+        done = stray("list", root, user=NOBODY, status=0).stdout
+        assert str(away) not in done, done
+        assert "not known: whether the run's pipes are its own" in done, done
+        assert away in listed(root)
+    # a root that is another's
+    with executor() as e:
+        root, away = e.pids
+        done = stray("list", root, user=NOBODY, status=0).stdout
+        assert f"not known: the run's pipes: descriptors of {root} not readable" in done, done
+
+
+def why_names_the_service_that_was_asked():
+    with asked() as (service, before, client, job), state_dir() as d:
+        stray("adopt", "--id", "asked", "--state-dir", d, client.pid, status=0)
+        text = stray("why", "--state-dir", d, "run:asked", status=0).stdout
+        assert f"asked: forked by {service.pid} while" in text, text
+        items = stray_json("why", "--state-dir", d, "run:asked", status=0)["items"]
+        assert {i["process"]["pid"]: i["evidence"] for i in items}[job] == ["peer"], items
+
+
+def why_explains_what_is_dead_and_no_run():
+    with Made("zombie") as made:
+        item = why(made["zombie"])
+        assert item["process"]["state"] == "Z" and item["evidence"] == [], item
+
+
 def a_possible_member_is_ended_only_where_that_is_asked_for():
     with asked() as (service, before, client, job):
         out, _ = end(client.pid, "--only=run")
@@ -156,5 +219,10 @@ if __name__ == "__main__":
         an_older_process_that_shares_the_end_makes_it_no_evidence,
         members_by_a_pipe_are_ended_with_the_run_and_the_reader_is_not,
         what_a_service_forked_while_a_member_spoke_with_it_is_a_possible_member,
+        why_tells_the_evidence_of_what_the_target_names_and_of_none_else,
+        an_ordinary_user_finds_them_by_what_he_may_read,
+        an_ordinary_user_is_told_what_he_may_not_read,
+        why_names_the_service_that_was_asked,
+        why_explains_what_is_dead_and_no_run,
         a_possible_member_is_ended_only_where_that_is_asked_for,
     ])
