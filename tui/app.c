@@ -153,8 +153,9 @@ static void serve(struct app *a, enum request request)
 }
 
 /*
- * What scans are to look at besides: who holds the pipes of the run in view, which are asked of its
- * root here, whom its members speak with, and whether those that matter were moved to another cgroup.
+ * What scans are to look at besides: who holds the pipes of the run in view, which are
+ * asked of its root here, whom its members speak with, and whether those that matter
+ * were moved to another cgroup.
  */
 static int watch(struct app *a, struct err *err)
 {

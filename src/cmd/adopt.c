@@ -13,7 +13,8 @@ enum { OPT_STARTED = 300, OPT_EXPIRED, OPT_ID, OPT_APPROVED };
 
 static const struct cmd_option options[] = {
 	{OPT_ID, "id", "ID", "the run's id (run- and 8 hex digits)"},
-	{OPT_STARTED, "started-at", "TIME", "when it began, as you know it: 14:00 or RFC 3339, UTC"},
+	{OPT_STARTED, "started-at", "TIME",
+	 "when it began, as you know it: 14:00 or RFC 3339, UTC"},
 	{OPT_EXPIRED, "expired-at", "TIME", "when it was, or is, to be over, as you know it"},
 	{OPT_APPROVED, "approved-by", "TEXT", "who answers for it"},
 	{0, NULL, NULL, NULL},
@@ -77,8 +78,8 @@ static int print_text(const struct adopt *a, const struct recorded *r, const str
 
 	cmd_line_init(&a->common, &o);
 	line_put(&o, ROLE_HEAD, "%s", r->dir.id);
-	line_put(&o, ROLE_NORMAL, "%s%s%s%zu alive%s%s", cmd_dot(), run_state_name(state), cmd_dot(),
-		 story_alive(&r->story), cmd_dot(), r->dir.path);
+	line_put(&o, ROLE_NORMAL, "%s%s%s%zu alive%s%s", cmd_dot(), run_state_name(state),
+		 cmd_dot(), story_alive(&r->story), cmd_dot(), r->dir.path);
 	line_end(&o);
 	return cmd_line_finish(&o, err);
 }
@@ -108,10 +109,11 @@ static int refuse(const struct tracker *k, struct err *err)
 	for (size_t i = 0; i < k->now->procs.n; i++)
 		if (run_is_own(k->now, &k->now->procs.v[i]) && k->run->root.pid &&
 		    identity_same(k->now->procs.v[i].id, k->run->root))
-			return err_set(err, EPERM,
-				       "%s is an ancestor of this stray: it is no run to be adopted "
-				       "from within",
-				       k->run->id);
+			return err_set(
+				err, EPERM,
+				"%s is an ancestor of this stray: it is no run to be adopted "
+				"from within",
+				k->run->id);
 	return 0;
 }
 

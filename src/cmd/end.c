@@ -372,9 +372,8 @@ static int end(struct end *e, const struct selector *target, int *status, struct
 	if (!r)
 		r = look_open(&e->look, &o, err);
 	if (!r)
-		r = target->kind == SELECT_RUN
-			    ? find_recorded(e, target, err)
-			    : look_for_target(&e->look, target, &e->run, err);
+		r = target->kind == SELECT_RUN ? find_recorded(e, target, err)
+					       : look_for_target(&e->look, target, &e->run, err);
 	if (!r)
 		r = look_set_run(&e->look, &e->run, err);
 	if (!r && target->kind == SELECT_RUN && none_alive(e))

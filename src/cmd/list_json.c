@@ -127,8 +127,8 @@ static void print_run(struct jw *j, const struct tracker *k, const struct subjec
 	jw_object_end(j);
 }
 
-int list_json(FILE *out, const struct tracker *k, const struct subject *s,
-	      const struct tree *tree, struct err *err)
+int list_json(FILE *out, const struct tracker *k, const struct subject *s, const struct tree *tree,
+	      struct err *err)
 {
 	struct printer p = {
 		.k = k,
@@ -143,7 +143,7 @@ int list_json(FILE *out, const struct tracker *k, const struct subject *s,
 	jw_str(p.j, "schema", "stray.list/1");
 	time_json(p.j, "taken_at", k->now->host.wall_ns);
 	coverage_json(p.j, &k->now->coverage);
-		print_run(p.j, k, s);
+	print_run(p.j, k, s);
 	jw_uint(p.j, "suspects", k->suspects);
 	jw_uint(p.j, "processes_total", k->now->procs.n);
 	jw_array(p.j, "sessions");

@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 /* tree is of k->now, with nothing folded.  0, -ENOMEM or the -errno of writing. */
-int list_json(FILE *out, const struct tracker *k, const struct subject *s,
-	      const struct tree *tree, struct err *err);
+int list_json(FILE *out, const struct tracker *k, const struct subject *s, const struct tree *tree,
+	      struct err *err);
 
 #endif

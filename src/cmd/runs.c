@@ -176,8 +176,8 @@ static int print_json(const struct runs *runs, struct err *err)
 
 static bool is_over(const struct runs_item *item, uint64_t before_ns)
 {
-	return !item->others && (item->state == RUN_ENDED || item->state == RUN_FINISHED) && !item->alive &&
-	       item->watched == 0 && item->recorded.story.last_wall_ns &&
+	return !item->others && (item->state == RUN_ENDED || item->state == RUN_FINISHED) &&
+	       !item->alive && item->watched == 0 && item->recorded.story.last_wall_ns &&
 	       item->recorded.story.last_wall_ns < before_ns;
 }
 
@@ -214,8 +214,9 @@ static int list(const struct listing *l, struct err *err)
 	if (!r)
 		r = runs_load(l->common.state_dir, &look.tracker, &runs, err);
 	if (!r)
-		r = l->prune ? prune(l, &runs, err)
-			     : (l->common.json ? print_json(&runs, err) : print_text(l, &runs, err));
+		r = l->prune
+			    ? prune(l, &runs, err)
+			    : (l->common.json ? print_json(&runs, err) : print_text(l, &runs, err));
 	runs_clear(&runs);
 	look_close(&look);
 	return r;

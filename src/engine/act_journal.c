@@ -22,9 +22,9 @@ struct sent {
 
 struct act_journal {
 	struct act_journal_request q;
-	const char *name;     /* of the act: the last part of its directory's path */
-	struct journal *own;  /* in the act's directory */
-	struct recorded run;  /* where the run is recorded */
+	const char *name;    /* of the act: the last part of its directory's path */
+	struct journal *own; /* in the act's directory */
+	struct recorded run; /* where the run is recorded */
 	bool has_run;
 	bool begun; /* a signal was announced: nothing stops the act any more */
 	struct err lost;
@@ -150,8 +150,7 @@ static int open_run(struct act_journal *a, struct err *err)
 	return 0;
 }
 
-int act_journal_open(struct act_journal **out, const struct act_journal_request *q,
-		     struct err *err)
+int act_journal_open(struct act_journal **out, const struct act_journal_request *q, struct err *err)
 {
 	struct act_journal *a = calloc(1, sizeof(*a));
 	const char *slash = strrchr(actdir_path(q->dir), '/');
@@ -299,8 +298,8 @@ static void fill_survivor(const struct act_journal *a, struct jw *j, const void 
 static void fill_these(const struct act_journal *a, struct jw *j, const void *ctx)
 {
 	const struct act_outcome *o = ctx;
-	enum act_result want = strcmp(a->q.intent->kind, "freeze") == 0 ? ACT_RESULT_FROZEN
-									: ACT_RESULT_THAWED;
+	enum act_result want =
+		strcmp(a->q.intent->kind, "freeze") == 0 ? ACT_RESULT_FROZEN : ACT_RESULT_THAWED;
 
 	jw_array(j, "to");
 	for (size_t i = 0; i < o->items.n; i++)

@@ -37,7 +37,8 @@ void act_journal_close(struct act_journal *a); /* NULL is fine */
 int act_journal_intent(struct act_journal *a, int sig, const struct identity *to, size_t n,
 		       struct err *err);
 
-/* What came of sending to one; written with those of the same signal, by the flush at the latest. */
+/* What came of sending to one; written with those of the same signal, at the next flush at
+ * the latest. */
 void act_journal_sent(struct act_journal *a, int sig, const struct target *t);
 void act_journal_flush(struct act_journal *a);
 

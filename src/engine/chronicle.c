@@ -12,7 +12,7 @@
 #define CLOCK_STEP_NS 1000000000ll /* below it is what NTP slews */
 
 struct chronicle {
-	struct recorded *r;    /* borrowed */
+	struct recorded *r; /* borrowed */
 	struct identity self;
 	int64_t wall_less_boot; /* of the last look */
 	uint64_t events;
@@ -89,7 +89,7 @@ static struct identity old_parent(const struct chronicle *c, const struct proces
 	if (m)
 		return m->id;
 	return p->parent_known != KNOWN_NOT && p->parent_was.pid == ppid ? p->parent_was
-									  : (struct identity){0};
+									 : (struct identity){0};
 }
 
 static int tell_reparented(struct chronicle *c, const struct tracker *k, const struct process *p,

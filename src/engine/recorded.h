@@ -16,7 +16,7 @@ struct recorded {
 	struct statedir *state;
 	struct rundir dir;
 	struct story story;
-	struct run run; /* owned: what tracker_set_run() is to be given */
+	struct run run;              /* owned: what tracker_set_run() is to be given */
 	uint64_t seen_seq, seen_end; /* up to where the story tells the journal */
 };
 
@@ -34,8 +34,8 @@ int recorded_open(const char *state_dir, const char *name, bool write, struct re
 void recorded_close(struct recorded *r); /* of zeros too */
 
 struct adoption {
-	const char *state_dir; /* NULL: by default */
-	const char *id;        /* NULL: one at random */
+	const char *state_dir;                     /* NULL: by default */
+	const char *id;                            /* NULL: one at random */
 	uint64_t started_wall_ns, expired_wall_ns; /* as stated; 0: not */
 	const char *approved_by;                   /* NULL: not said */
 };

@@ -19,8 +19,8 @@ static int count_alive(struct runs_item *item, struct tracker *k, struct err *er
 	int r = tracker_set_run(k, &item->recorded.run, err);
 
 	for (size_t i = 0; !r && i < k->now->procs.n; i++)
-		item->alive += run_is_member(&k->now->procs.v[i]) &&
-			       !process_is_dead(&k->now->procs.v[i]);
+		item->alive +=
+			run_is_member(&k->now->procs.v[i]) && !process_is_dead(&k->now->procs.v[i]);
 	if (!r)
 		item->state = recorded_state(&item->recorded, k->now);
 	return r;

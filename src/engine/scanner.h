@@ -31,8 +31,8 @@ int scanner_fd(const struct scanner *s);
 void scanner_request(struct scanner *s);
 
 /*
- * What scans look at more closely from the next one on: what the run in view wants, and whether those n
- * processes (copied) were moved to another cgroup.  0 or -ENOMEM.
+ * What scans look at more closely from the next one on: what the run in view wants,
+ * and whether those n processes (copied) were moved to another cgroup.  0 or -ENOMEM.
  */
 int scanner_watch(struct scanner *s, const struct look_wanted *wanted, const struct identity *ids,
 		  size_t n);

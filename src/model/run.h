@@ -52,8 +52,8 @@ struct run {
 	bool ends_judged;               /* what follows was decided: once, with the first facts */
 	uint8_t ends_own;               /* bits of those that nobody older than the root holds */
 	uint8_t ends_unsure;            /* bits of those of which that is not known */
-	unsigned ends_unread_old; /* older processes whose descriptors were not readable then */
-	unsigned ends_unread_new; /* later ones, where they would tell; of the last scan */
+	unsigned ends_unread_old;   /* older processes whose descriptors were not readable then */
+	unsigned ends_unread_new;   /* later ones, where they would tell; of the last scan */
 	VEC(struct run_kept) kept;  /* owned, sorted by identity */
 	VEC(struct identity) never; /* owned: who asked for it, and above: never members */
 };

@@ -130,8 +130,9 @@ void export_json_seqs(struct jw *j, const char *key, const json_t *first, const 
 
 static void write_facts(struct jw *j, const struct export_member *m)
 {
-	static const char *const keys[] = {"started_at",      "uid",   "user",        "tty",   "cwd",
-					   "env_credentials", "flags", "connections", "remote"};
+	static const char *const keys[] = {"started_at", "uid",         "user",
+					   "tty",        "cwd",         "env_credentials",
+					   "flags",      "connections", "remote"};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		export_json_value(j, keys[i], export_fact(m, keys[i]));

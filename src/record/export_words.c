@@ -419,7 +419,8 @@ static void say_reach(struct words *w, const json_t *e)
 	put(w, "connections: ");
 	if (!json_array_size(list))
 		put(w, "none was seen");
-	json_array_foreach(list, i, c) {
+	json_array_foreach(list, i, c)
+	{
 		bool before = json_is_true(json_object_get(c, "before"));
 		bool after = json_is_true(json_object_get(c, "after"));
 
@@ -463,21 +464,36 @@ void words_event(struct words *w, const json_t *event)
 		const char *event;
 		void (*say)(struct words *, const json_t *);
 	} table[] = {
-		{"run_opened", say_opened},      {"adopted", say_adopted},
-		{"started", say_started},        {"forked", say_forked},
-		{"execed", say_execed},          {"exited", say_exited},
-		{"setsid", say_setsid},          {"setpgid", say_setpgid},
-		{"reparented", say_reparented},  {"left_cgroup", say_left_cgroup},
-		{"leftover", say_leftover},      {"deadline_expired", say_deadline},
-		{"end_requested", say_end},      {"signal_intent", say_intent},
-		{"signal_sent", say_sent},       {"frozen", say_frozen},
-		{"thawed", say_frozen},          {"survivor", say_survivor},
-		{"snapshot", say_snapshot},      {"note", say_note},
-		{"action_accepted", say_action}, {"action_refused", say_action},
-		{"watch_started", say_watch},    {"watch_stopped", say_watch},
-		{"runner_lost", say_watch},      {"clock_stepped", say_clock},
-		{"events_lost", say_lost},       {"anchored", say_anchored},
-		{"torn_tail", say_torn},         {"run_closed", say_closed},
+		{"run_opened", say_opened},
+		{"adopted", say_adopted},
+		{"started", say_started},
+		{"forked", say_forked},
+		{"execed", say_execed},
+		{"exited", say_exited},
+		{"setsid", say_setsid},
+		{"setpgid", say_setpgid},
+		{"reparented", say_reparented},
+		{"left_cgroup", say_left_cgroup},
+		{"leftover", say_leftover},
+		{"deadline_expired", say_deadline},
+		{"end_requested", say_end},
+		{"signal_intent", say_intent},
+		{"signal_sent", say_sent},
+		{"frozen", say_frozen},
+		{"thawed", say_frozen},
+		{"survivor", say_survivor},
+		{"snapshot", say_snapshot},
+		{"note", say_note},
+		{"action_accepted", say_action},
+		{"action_refused", say_action},
+		{"watch_started", say_watch},
+		{"watch_stopped", say_watch},
+		{"runner_lost", say_watch},
+		{"clock_stepped", say_clock},
+		{"events_lost", say_lost},
+		{"anchored", say_anchored},
+		{"torn_tail", say_torn},
+		{"run_closed", say_closed},
 		{"reach", say_reach},
 	};
 

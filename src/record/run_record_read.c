@@ -119,9 +119,7 @@ static int read_pipes(const json_t *o, struct run *run, struct err *err)
 	int r = 0;
 
 	run->ends_asked = run->ends_judged = json_is_array(pipes);
-	json_array_foreach(pipes, i, v)
-		if (!r)
-			r = read_pipe(v, run, err);
+	json_array_foreach(pipes, i, v) if (!r) r = read_pipe(v, run, err);
 	return r;
 }
 
@@ -267,7 +265,8 @@ static int read_times(const json_t *o, struct run_record *r, struct err *err)
 
 static int read_coverage(const json_t *o, struct coverage *c, struct err *err)
 {
-	const json_t *v = json_object_get(o, "coverage"), *unread = json_object_get(v, "unreadable");
+	const json_t *v = json_object_get(o, "coverage"),
+		     *unread = json_object_get(v, "unreadable");
 	uint64_t vanished = 0, skipped = 0;
 	int r = json_get_bool(v, "hidepid", &c->hidepid, NULL, err);
 
