@@ -13,6 +13,7 @@
 #include "engine/scanner.h"
 #include "tui/app_act.h"
 #include "tui/app_read.h"
+#include "tui/app_record.h"
 #include "tui/driver.h"
 #include "tui/view.h"
 
@@ -29,11 +30,12 @@ struct app {
 	struct tracker tracker;
 	struct view view;
 	struct app_act act;
+	struct app_record record;
 	int act_fd; /* as it is known to epoll; -1: none */
 	struct grid grid;
 	int epoll;
 	uint64_t next_scan_ns;
-	bool quit, dirty;
+	bool quit, dirty, signalled;
 	char title[160];
 };
 
@@ -76,6 +78,7 @@ static int open_all(struct app *a, struct err *err)
 
 static void close_all(struct app *a)
 {
+	app_record_close(&a->record, a->signalled); /* the terminal may hang: this first */
 	driver_close(a->driver);
 	app_act_free(&a->act);
 	file_close_fd(&a->epoll);
@@ -119,7 +122,7 @@ static void show_dialog(struct app *a)
 	a->dirty = true;
 }
 
-static void serve(struct app *a, enum request request)
+static int serve(struct app *a, enum request request, struct err *err)
 {
 	switch (request) {
 	case REQUEST_QUIT:
@@ -147,9 +150,13 @@ static void serve(struct app *a, enum request request)
 	case REQUEST_SNAPSHOT:
 		app_act_snapshot(&a->act, &a->view);
 		break;
+	case REQUEST_RUN:
+		a->next_scan_ns = 0;
+		return app_record_run(&a->record, &a->view, err);
 	case REQUEST_NONE:
 		break;
 	}
+	return 0;
 }
 
 /*
@@ -188,7 +195,9 @@ static int take_input(struct app *a, struct err *err)
 	while (!a->quit && !r && driver_read(a->driver, &in) == 1) {
 		if (in.kind == INPUT_RESIZE)
 			r = grid_resize(&a->grid, in.y, in.x, err);
-		serve(a, view_update(&a->view, &in));
+		a->signalled |= in.kind == INPUT_END;
+		if (!r)
+			r = serve(a, view_update(&a->view, &in), err);
 		a->dirty = true;
 		if (!r && a->view.has_run && !a->view.run.ends_asked)
 			r = watch(a, err);
@@ -212,6 +221,8 @@ static int take_scan(struct app *a, struct err *err)
 	r = tracker_fold(&a->tracker, scan, err);
 	if (!r)
 		r = watch(a, err);
+	if (!r)
+		app_record_look(&a->record, &a->view);
 	if (!r)
 		r = view_scanned(&a->view, err);
 	if (!r)
@@ -249,6 +260,14 @@ static int follow_act(struct app *a, struct err *err)
 	return watch_fd(a, fd, err);
 }
 
+static int choose_target(struct app *a, struct err *err)
+{
+	const struct selector *t = a->o->target;
+
+	return t->kind == SELECT_RUN ? app_record_open(&a->record, &a->view, t->name, err)
+				     : view_choose(&a->view, t, err);
+}
+
 static int first_scan(struct app *a, struct err *err)
 {
 	uint64_t until = clock_boot_ns() + FIRST_SCAN_NS;
@@ -276,7 +295,7 @@ static int first_scan(struct app *a, struct err *err)
 	if (!r && !a->tracker.now && !a->quit)
 		return err_set(err, ETIMEDOUT, "/proc: not read within 10 s");
 	if (!r && a->o->target && !a->quit)
-		r = view_choose(&a->view, a->o->target, err);
+		r = choose_target(a, err);
 	return r ? r : watch(a, err);
 }
 
@@ -333,8 +352,13 @@ static int loop(struct app *a, struct err *err)
 
 int app_run(const struct app_options *options, struct err *err)
 {
-	struct app a = {
-		.o = options, .epoll = -1, .act_fd = -1, .act = {.state_dir = options->state_dir}};
+	struct app a = {.o = options,
+			.epoll = -1,
+			.act_fd = -1,
+			.act = {.state_dir = options->state_dir},
+			.record.o = {options->state_dir,
+				     options->readonly || options->source.replay,
+				     options->delay_ms}};
 	struct view_options v = {
 		.readonly = options->readonly,
 		.source = options->source_words,

@@ -5,6 +5,7 @@ libtui_a_SOURCES = \
 	%D%/app.c %D%/app.h \
 	%D%/app_act.c %D%/app_act.h \
 	%D%/app_read.c %D%/app_read.h \
+	%D%/app_record.c %D%/app_record.h \
 	%D%/cell.c %D%/cell.h \
 	%D%/decode.c %D%/decode.h \
 	%D%/dialog.c %D%/dialog.h \
@@ -24,6 +25,7 @@ libtui_a_SOURCES = \
 	%D%/rescue.c %D%/rescue.h \
 	%D%/rowfold.c %D%/rowfold.h \
 	%D%/rows.c %D%/rows.h \
+	%D%/runwords.c %D%/runwords.h \
 	%D%/sequences.c %D%/sequences.h \
 	%D%/style.c %D%/style.h \
 	%D%/tagset.c %D%/tagset.h \
@@ -38,5 +40,6 @@ libtui_a_SOURCES = \
 	%D%/view_list.c \
 	%D%/view_menu.c \
 	%D%/view_pane.c \
+	%D%/view_record.c \
 	%D%/view_rows.c \
 	%D%/view_why.c

@@ -194,24 +194,21 @@ void view_scan_failed(struct view *v, const struct err *why)
 	text_safe(v->trouble, sizeof(v->trouble), why->text, strlen(why->text), v->o.ascii);
 }
 
-int view_choose(struct view *v, const struct selector *target, struct err *err)
+/* run: the view's from here on; NULL: none. */
+static int take_run(struct view *v, struct run *run, struct err *err)
 {
-	struct run run;
 	int r;
 
-	if (!target) {
+	if (!run) {
 		r = tracker_set_run(v->k, NULL, err);
 		run_clear(&v->run);
 		v->has_run = false;
 		v->list = LIST_SUSPECTS;
 	} else {
-		r = run_choose(&run, target, v->k->now, err);
-		if (r < 0)
-			return r;
 		run_clear(&v->run);
-		v->run = run;
+		v->run = *run;
 		v->has_run = true;
-		v->told_detach = v->told_late = v->told_over = false;
+		v->told_detach = v->told_late = v->told_over = v->told_unwritten = false;
 		v->chosen_wall_ns = v->k->now->host.wall_ns;
 		v->list = LIST_RUN;
 		r = tracker_set_run(v->k, &v->run, err);
@@ -230,6 +227,32 @@ int view_choose(struct view *v, const struct selector *target, struct err *err)
 	v->cursor = 0;
 	v->top = 0;
 	view_rebuild(v, true);
+	return r;
+}
+
+int view_choose(struct view *v, const struct selector *target, struct err *err)
+{
+	struct run run;
+	int r = target ? run_choose(&run, target, v->k->now, err) : 0;
+
+	if (r < 0)
+		return r;
+	v->vigil = NULL;
+	return take_run(v, target ? &run : NULL, err);
+}
+
+int view_record(struct view *v, const struct vigil *g, struct err *err)
+{
+	struct run run;
+	int r;
+
+	v->vigil = NULL;
+	if (!g)
+		return 0;
+	if (!run_copy(&run, &g->recorded.run))
+		return err_nomem(err);
+	r = take_run(v, &run, err);
+	v->vigil = g;
 	return r;
 }
 

@@ -10,6 +10,7 @@
 #define STRAY_TUI_VIEW_H
 
 #include "engine/act.h"
+#include "engine/vigil.h"
 #include "model/tracker.h"
 #include "tui/dialog.h"
 #include "tui/input.h"
@@ -32,6 +33,7 @@ enum request {
 	REQUEST_SUSPEND,  /* Ctrl-Z */
 	REQUEST_REDRAW,   /* Ctrl-L */
 	REQUEST_RESCAN,   /* wants facts at once, not at the next tick */
+	REQUEST_RUN,      /* another run was chosen, or none: adopt it, let go of the one before */
 	REQUEST_ACT,      /* carry out view.dialog's plan: view_acted() or view_act_failed() */
 	REQUEST_SNAPSHOT, /* `s`: write the held before state: view_say() */
 	REQUEST_DETAIL,   /* all details of view.why_of are wanted: view_detail() */
@@ -77,6 +79,8 @@ struct view {
 	bool has_run;
 	bool freezer_works; /* of its control group, where it has one; set by the app */
 	bool told_detach, told_late, told_over; /* once a run */
+	const struct vigil *vigil; /* borrowed from the app; NULL: the run is not recorded */
+	bool told_unwritten;
 
 	struct rows rows;
 	struct tagset toggled, tagged;
@@ -134,6 +138,15 @@ void view_scan_failed(struct view *v, const struct err *why);
 
 /* Chooses the run (NULL: none).  -ESRCH, -ENOMEM. */
 int view_choose(struct view *v, const struct selector *target, struct err *err);
+
+/*
+ * Takes a recorded run into view; g is borrowed until another is chosen.  NULL: the run stays,
+ * and is not recorded.  -ENOMEM.
+ */
+int view_record(struct view *v, const struct vigil *g, struct err *err);
+
+/* After each vigil_look(). */
+void view_recorded(struct view *v);
 
 /* The dialog was drawn and older input thrown away; problem: why nothing can be
  * recorded, or NULL. */
@@ -199,6 +212,8 @@ void view_ask_again(struct view *v);
 enum request view_act_action(struct view *v, enum action a);
 enum request view_open_dialog(struct view *v, enum act_kind kind, int sig, enum scope scope);
 
+/* Whether a run chosen here is to be recorded. */
+bool view_may_record(const struct view *v);
 void view_open_run_menu(struct view *v);
 void view_open_user_menu(struct view *v);
 void view_open_sort_menu(struct view *v);
@@ -216,6 +231,11 @@ void view_plan_here(struct view *v);
 /* Pieces of the screen; each draws into its area alone. */
 void view_draw_head(const struct view *v, const struct area *area); /* lines above the list */
 int view_head_rows(const struct view *v);
+/* Of a recorded run: its state, where the next piece may begin; what its journal covers. */
+int view_draw_state(const struct view *v, const struct area *area, int y, int x);
+void view_draw_journal(const struct view *v, const struct area *area, int y);
+/* "nobody watched from ... to ..."; nothing where there was no gap. */
+void view_add_gap(const struct view *v, struct line *l);
 void view_draw_list(struct view *v, const struct area *area);
 void view_draw_pane(const struct view *v, const struct area *area);
 void view_draw_keys(const struct view *v, const struct area *area);

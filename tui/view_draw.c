@@ -48,6 +48,11 @@ static void add_what(const struct view *v, struct line *l)
 		return;
 	}
 	line_text(l, v->run.id, 40);
+	if (v->vigil) {
+		line_add(l, " · ");
+		line_text(l, v->vigil->recorded.story.record.target, 40);
+		return;
+	}
 	if (!v->run.over_before) { /* else it was chosen at the moment that is told below */
 		clock_hms(v->chosen_wall_ns, when);
 		line_add(l, ", chosen here %s", when);
@@ -59,6 +64,7 @@ static void add_what(const struct view *v, struct line *l)
 					    : " · LEFTOVER: its root ended %s",
 			 when);
 	}
+	line_add(l, " · not recorded");
 }
 
 static void add_user(const struct table *t, struct line *l)
@@ -223,12 +229,12 @@ static int draw_count(const struct area *a, int x, enum style style, size_t n, c
 static void draw_run_counts(const struct view *v, const struct area *a)
 {
 	struct counts c = count(v);
-	int x;
+	int x = v->vigil ? view_draw_state(v, a, 1, 1) : 1;
 
 	if (c.alive)
-		x = draw_format(a, 1, 1, STYLE_SURVIVOR, "%zu ALIVE", c.alive);
+		x = draw_format(a, 1, x, STYLE_SURVIVOR, "%zu ALIVE", c.alive);
 	else
-		x = draw_text(a, 1, 1, STYLE_GOOD, "nothing of it is alive");
+		x = draw_text(a, 1, x, STYLE_GOOD, "nothing of it is alive");
 	x = draw_count(a, x, STYLE_WARNING, c.late, "STARTED SINCE");
 	x = draw_count(a, x, STYLE_AUTHORITY, c.connected, "CONNECTED OUT");
 	x = draw_count(a, x, STYLE_AUTHORITY, c.authority, "CAN AUTHORISE");
@@ -298,7 +304,9 @@ void view_draw_head(const struct view *v, const struct area *a)
 		draw_suspect_counts(v, a);
 	if (a->rows < 4)
 		return;
-	if (v->list == LIST_RUN && !v->trouble[0])
+	if (v->vigil && v->list == LIST_RUN && !v->trouble[0])
+		view_draw_journal(v, a, 2);
+	else if (v->list == LIST_RUN && !v->trouble[0])
 		draw_unit(v, a, 2);
 	else
 		draw_coverage(v, a, 2);

@@ -91,7 +91,9 @@ void view_open_run_menu(struct view *v)
 		return;
 	}
 	menu_open(&v->menu, "Which run?",
-		  "kept in memory only, recorded nowhere · Enter chooses · Esc none");
+		  view_may_record(v)
+			  ? "Enter adopts it: recorded, and watched from now on · Esc none"
+			  : "kept in memory only: nothing is recorded here · Esc none");
 	v->popup = POPUP_RUN;
 	if (v->has_run)
 		menu_add(&v->menu, "no run: back to what looks left behind", "", NULL, 0);
@@ -131,7 +133,7 @@ static void run_chosen(struct view *v, const struct menu_item *item)
 		r = view_choose(v, item->value ? &s : NULL, &err);
 	if (r < 0)
 		view_say(v, STYLE_WARNING, "%s", err.text);
-	else if (item->value)
+	else if (item->value && !view_may_record(v))
 		view_say(v, STYLE_NORMAL, "%s is the run now, in memory only; r takes it back",
 			 v->run.id);
 	selector_free(&s);
@@ -194,7 +196,7 @@ enum request view_menu_chosen(struct view *v)
 	switch (popup) {
 	case POPUP_RUN:
 		run_chosen(v, item);
-		request = REQUEST_RESCAN; /* the members' connections are not known yet */
+		request = REQUEST_RUN; /* also a scan: the members' connections are not known yet */
 		break;
 	case POPUP_USER:
 		snprintf(v->user, sizeof(v->user), "%s", item->value ? item->value : "");

@@ -235,6 +235,8 @@ static enum style last_words(const struct view *v, struct line *l)
 	char when[9];
 
 	if (!o) {
+		view_add_gap(v, l);
+		line_dot(l);
 		line_add(l, "nothing sent");
 		if (v->held_wall_ns) {
 			clock_hms(v->held_wall_ns, when);

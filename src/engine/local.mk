@@ -13,4 +13,5 @@ libengine_a_SOURCES = \
 	%D%/plan.c %D%/plan.h \
 	%D%/recorded.c %D%/recorded.h \
 	%D%/runs.c %D%/runs.h \
-	%D%/scanner.c %D%/scanner.h
+	%D%/scanner.c %D%/scanner.h \
+	%D%/vigil.c %D%/vigil.h

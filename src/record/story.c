@@ -238,15 +238,19 @@ int story_event(struct story *s, const json_t *event, struct err *err)
 		clock_parse_rfc3339(at, &wall_ns);
 	s->last_wall_ns = wall_ns;
 	take_state(s, name, event, wall_ns, mono_ns);
+	if (strcmp(name, "run_opened") == 0)
+		s->unwatched_wall_ns = wall_ns;
 	if (strcmp(name, "started") == 0)
 		return member_came(s, event, "process", err);
 	if (strcmp(name, "forked") == 0)
 		return member_came(s, event, "child", err);
-	if (strcmp(name, "watch_started") == 0)
+	if (strcmp(name, "watch_started") == 0) {
 		s->watcher = story_identity(event, "watcher");
-	else if (strcmp(name, "watch_stopped") == 0)
+		s->unwatched_wall_ns = 0;
+	} else if (strcmp(name, "watch_stopped") == 0) {
 		s->watcher = (struct identity){0};
-	else if (strcmp(name, "end_requested") == 0)
+		s->unwatched_wall_ns = wall_ns;
+	} else if (strcmp(name, "end_requested") == 0)
 		s->ender = story_identity(event, "by");
 	else if (strcmp(name, "note") == 0)
 		s->notes++;

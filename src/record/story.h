@@ -30,6 +30,7 @@ struct story {
 	uint64_t over_wall_ns, over_mono_ns; /* when it was over first; 0: it is not */
 	uint64_t last_wall_ns;               /* of the last event */
 	struct identity watcher;             /* of the last watch_started without its end */
+	uint64_t unwatched_wall_ns;          /* since when nobody watches; 0: somebody does */
 	struct identity ender;               /* who asked for its end last */
 	size_t notes;
 	VEC(struct story_member) members; /* in order of appearance */

@@ -12,8 +12,8 @@ dist_check_SCRIPTS += %D%/verify.py
 TESTS += %D%/verify.py
 
 # Real terminals, by tmux; pictures.
-dist_check_SCRIPTS += %D%/render.sh %D%/tui_acts.sh %D%/tui_driver.sh %D%/tui_screens.sh
-TESTS += %D%/render.sh %D%/tui_acts.sh %D%/tui_driver.sh %D%/tui_screens.sh
+dist_check_SCRIPTS += %D%/render.sh %D%/tui_acts.sh %D%/tui_driver.sh %D%/tui_runs.sh %D%/tui_screens.sh
+TESTS += %D%/render.sh %D%/tui_acts.sh %D%/tui_driver.sh %D%/tui_runs.sh %D%/tui_screens.sh
 EXTRA_DIST += %D%/job.pl %D%/tui_lib.sh
 
 dist_check_SCRIPTS += %D%/export.py

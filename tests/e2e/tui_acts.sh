@@ -83,7 +83,7 @@ incident() {
 	tui_keys r
 	tui_wait "Which run?"
 	tui_keys Enter
-	ok "$who: the run is chosen" tui_wait "held by nothing"
+	ok "$who: the run is chosen and recorded" tui_wait "recorded: $state/runs/run-"
 	find_number "$term"
 	tui_keys T
 	tui_wait "TERM to group"

@@ -1,0 +1,167 @@
+#!/bin/bash
+# Recorded runs in the live view, on real processes: adopted with r, watched,
+# found again after the view was quit, after it was killed, and beside another.
+# timeout: 300
+# shellcheck disable=SC2317 # functions that "ok" calls
+. "${abs_top_srcdir:?}/tests/e2e/tui_lib.sh"
+stray=${STRAY:?}
+mkproc=${abs_top_builddir:?}/mkproc
+state=$tui_dir/state
+makers=()
+[ -x "$mkproc" ] || skip_all "no mkproc"
+
+# Nothing is pressed that could hit what this test did not start.
+bail() {
+	echo "Bail out! $*"
+	exit 1
+}
+
+made_end() {
+	local fd
+	for fd in "${makers[@]}"; do eval "exec $fd>&-"; done
+	makers=()
+}
+trap 'made_end; tui_end; rm -rf "$tui_dir"' EXIT
+
+# made OUT ARGS...: a situation that is there until made_end; its PIDs in file OUT.
+made() {
+	local out=$tui_dir/$1 fifo=$tui_dir/$1.in fd
+	shift
+	mkfifo "$fifo"
+	"$mkproc" --life 100 --session "$@" <"$fifo" >"$out" 2>&1 &
+	exec {fd}>"$fifo"
+	makers+=("$fd")
+	rm -f "$fifo"
+	tui_until grep -q READY "$out" || bail "mkproc is not ready"
+}
+pid() { awk -v n="$2" '$1 == n { print $2; exit }' "$tui_dir/$1"; }
+gone() { ! grep -qsE '^[0-9]+ \(.*\) [^ZX]' "/proc/$1/stat"; }
+
+# start COLS ROWS OPTION...
+start() {
+	local cols=$1 rows=$2
+	shift 2
+	tui_start "$cols" "$rows" env TERM=xterm-256color LC_ALL=C.UTF-8 "STRAY_STATE_DIR=$state" \
+		"$stray" watch -d 3 "$@" && tui_wait "stray ·"
+}
+
+pane_says() { tui_screen | tail -n 9 | grep -q "^ $1 "; }
+
+# aim PID: the cursor stands on it, or the test ends here.
+aim() {
+	[[ $1 =~ ^[0-9]+$ ]] || bail "no PID to aim at"
+	tui_keys /
+	tui_wait "find:" || bail "no prompt"
+	tui_type "$1"
+	tui_keys Enter
+	tui_wait_gone "find:"
+	tui_until pane_says "$1" || bail "the cursor is not on $1"
+}
+
+# signal KEY NAME PID: to that process alone; the dialog must say so before Enter.
+signal() {
+	aim "$3"
+	tui_keys "$1"
+	tui_wait "$2 to group" || bail "no dialog"
+	tui_keys BTab
+	tui_wait "$2 to process $3 " || bail "the dialog is not about $3"
+	tui_wait "Enter sends $2 to 1" || bail "the dialog hits others"
+	tui_keys Enter
+}
+
+quit() {
+	tui_keys Escape Escape q
+	tui_wait "EXIT 0 0 cooked"
+}
+
+id() { basename "$state"/runs/run-*; }
+journal() { cat "$state/runs/$(id)/journal.jsonl"; }
+told() { journal | grep -q "\"event\":\"$1\""; }
+told_of() { journal | grep "\"event\":\"$1\"" | grep -q "\"pid\":$2[,}]"; }
+told_lost() { journal | grep '"event":"watch_stopped"' | grep -q '"reason":"lost"'; }
+told_signal() { journal | grep '"event":"watch_stopped"' | tail -n 1 | grep -q '"reason":"signal"'; }
+told_diff() { journal | grep -q '"what":"diff"'; }
+told_asked() { journal | tail -n 1 | grep -q '"reason":"asked"'; }
+holds() { "$stray" verify --state-dir "$state" "$(id)" >/dev/null; }
+
+made work ignore-term
+term=$(pid work child)
+[ -n "$term" ] || bail "no PID of the member"
+
+# --- r adopts
+start 100 30
+aim "$term"
+tui_keys r
+ok "the menu says that the run will be recorded" tui_wait "Enter adopts it"
+tui_keys Enter
+ok "r adopts: its directory is named" tui_wait "recorded: $state/runs/run-"
+ok "the state is shown" tui_wait "ACTIVE"
+ok "its journal knows the member" told_of started "$term"
+ok "the view watches" told watch_started
+
+# --- a signal goes through the journal of the run
+signal T TERM "$term"
+ok "the survivor is named" tui_wait "$term alive"
+ok "the intent is in the run's journal" told signal_intent
+ok "so is the survivor" tui_until told_of survivor "$term"
+tui_until told_diff || bail "the act does not end"
+quit
+ok "who leaves says so" told watch_stopped
+ok "the journal holds" holds
+
+# --- again, when nobody has watched for a time that counts
+sleep 1.5
+start 100 30 "run:$(id)"
+ok "the run is found again by its id" tui_wait "$(id)"
+ok "with its member" tui_wait " $term "
+ok "the time that nobody watched is said" tui_wait "nobody watched from"
+
+# --- beside another: a second view shows it, and writes nothing
+before=$(journal | grep -c watch_started)
+tui_tmux new-window -d -n beside env "STRAY_STATE_DIR=$state" LC_ALL=C.UTF-8 \
+	"$stray" watch -d 3 "run:$(id)"
+beside() { tui_tmux capture-pane -p -t beside 2>/dev/null | grep -qF "$1"; }
+ok "a second view says who watches" tui_until beside "watched by another stray"
+is "and does not write" "$(journal | grep -c watch_started)" "$before"
+tui_signal KILL
+ok "when the first is killed the second goes on" tui_until beside "who watched before died"
+ok "and says in the journal that one died" tui_until told_lost
+tui_tmux send-keys -t beside q
+ok "q on a second view is said too" tui_until told_asked
+
+start 100 30 "run:$(id)"
+ok "after all that it is found again" tui_wait " $term "
+signal K KILL "$term"
+ok "KILL ends it" tui_until gone "$term"
+ok "its end is in the journal" tui_until told_of exited "$term"
+tui_signal TERM
+ok "TERM ends the view" tui_wait "cooked"
+ok "and is said" tui_until told_signal
+ok "the journal holds at last" holds
+made_end
+
+# --- nothing is written where that is not wanted, or not possible
+made other daemon
+left=$(pid other child)
+[ -n "$left" ] || left=$(pid other daemon)
+runs() { find "$state/runs" -mindepth 1 -maxdepth 1 | wc -l; }
+before=$(runs)
+start 100 30 --readonly
+aim "$left"
+tui_keys r
+ok "readonly: the menu says that nothing is recorded" tui_wait "kept in memory only"
+tui_keys Enter
+ok "readonly: the run is in memory" tui_wait "not recorded"
+quit
+is "readonly: no run is made" "$(runs)" "$before"
+: >"$tui_dir/nodir"
+state=$tui_dir/nodir start 100 30
+aim "$left"
+tui_keys r
+tui_wait "Which run?"
+tui_keys Enter
+ok "no record: said, and the run is in memory" tui_wait "is in memory only, not recorded:"
+quit
+made_end
+
+tap_end

@@ -1,0 +1,77 @@
+#include "tui/app_record.h"
+
+#include <errno.h>
+
+#include "reach/ends.h"
+
+static void let_go(struct app_record *r, const char *reason)
+{
+	vigil_close(&r->vigil, r->vigil.open && vigil_is_over(&r->vigil) ? "over" : reason);
+}
+
+/* As stray adopt: who runs this view is no run to be recorded by it. */
+static int refuse(const struct view *v, struct err *err)
+{
+	const struct process *root = table_find(v->k->now, v->run.root);
+
+	if (root && run_is_own(v->k->now, root))
+		return err_set(err, EPERM, "it holds the shell of this terminal");
+	return 0;
+}
+
+int app_record_run(struct app_record *r, struct view *v, struct err *err)
+{
+	struct err why = {0};
+	int rc;
+
+	let_go(r, "asked");
+	if (!v->has_run || !view_may_record(v))
+		return 0;
+	ends_ask(&v->run); /* what the record is to hold of its pipes */
+	rc = refuse(v, &why);
+	if (!rc)
+		rc = vigil_adopt(&r->vigil, &r->o, v->k, &why);
+	if (rc == -ENOMEM)
+		return err_nomem(err);
+	if (rc < 0) {
+		view_say(v, STYLE_WARNING, "%s is in memory only, not recorded: %s", v->run.id,
+			 why.text);
+		return 0;
+	}
+	rc = view_record(v, &r->vigil, err);
+	if (rc < 0)
+		return rc;
+	view_say(v, STYLE_GOOD, "recorded: %s", r->vigil.recorded.dir.path);
+	view_recorded(v);
+	return 0;
+}
+
+int app_record_open(struct app_record *r, struct view *v, const char *name, struct err *err)
+{
+	struct vigil other;
+	int rc = vigil_open(&other, &r->o, name, &v->k->now->host, err);
+
+	if (rc < 0)
+		return rc;
+	v->vigil = NULL;
+	let_go(r, "asked");
+	r->vigil = other;
+	rc = view_record(v, &r->vigil, err);
+	if (rc < 0)
+		return rc;
+	app_record_look(r, v);
+	return 0;
+}
+
+void app_record_look(struct app_record *r, struct view *v)
+{
+	if (!r->vigil.open || !v->vigil)
+		return;
+	vigil_look(&r->vigil, v->k);
+	view_recorded(v);
+}
+
+void app_record_close(struct app_record *r, bool by_signal)
+{
+	let_go(r, by_signal ? "signal" : "asked");
+}

@@ -1,0 +1,29 @@
+/*
+ * What the app does of recorded runs for the view: a run that was chosen is
+ * adopted, one that is asked for is opened; both are watched with each scan until
+ * another is chosen or the view ends.
+ */
+#ifndef STRAY_TUI_APP_RECORD_H
+#define STRAY_TUI_APP_RECORD_H
+
+#include "engine/vigil.h"
+#include "tui/view.h"
+
+struct app_record {
+	struct vigil_options o;
+	struct vigil vigil;
+};
+
+/* The view has chosen another run, or none.  0 or -ENOMEM. */
+int app_record_run(struct app_record *r, struct view *v, struct err *err);
+
+/* Takes the recorded run that name means into view.  As vigil_open(). */
+int app_record_open(struct app_record *r, struct view *v, const char *name, struct err *err);
+
+/* After each scan that the view was told of. */
+void app_record_look(struct app_record *r, struct view *v);
+
+/* by_signal: the view was asked to end by one. */
+void app_record_close(struct app_record *r, bool by_signal);
+
+#endif

@@ -1,0 +1,111 @@
+/* A recorded run in view: its state, what its journal covers, and what is wrong with that. */
+#include "tui/view.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "tui/runwords.h"
+
+#define BAR_CELLS 12
+
+bool view_may_record(const struct view *v)
+{
+	return !v->o.readonly && !(v->k->now->coverage.sources & 1u << SOURCE_REPLAY);
+}
+
+void view_recorded(struct view *v)
+{
+	const struct vigil *g = v->vigil;
+	const struct err *why = &g->trouble;
+
+	if (g->recorded.run.over_ticks) {
+		v->run.over_ticks = g->recorded.run.over_ticks;
+		v->run.over_before = false;
+	}
+	if (why->code && !v->told_unwritten) {
+		v->bell = true;
+		view_say(v, STYLE_WARNING, "not written to the journal: %s", why->text);
+	}
+	v->told_unwritten = why->code != 0;
+}
+
+int view_draw_state(const struct view *v, const struct area *a, int y, int x)
+{
+	const struct vigil *g = v->vigil;
+	const struct story *s = &g->recorded.story;
+	uint64_t now = v->k->now->host.wall_ns, deadline = s->record.deadline_wall_ns;
+	uint64_t from = s->record.started_wall_ns;
+	struct line l;
+
+	x = draw_text(a, y, x, runwords_style(g->state), runwords_state(g->state));
+	line_start(&l, v->o.ascii);
+	if (g->state == RUN_ACTIVE && deadline) {
+		char left[16] = "0s";
+
+		if (deadline > now)
+			clock_age((deadline - now) / CLOCK_NS_PER_S, left);
+		runwords_bar(&l, from ? from : s->record.host.wall_ns, deadline, now, BAR_CELLS);
+		line_add(&l, " %s left", left);
+	} else if (g->state != RUN_ACTIVE) {
+		runwords_ago(&l, s->over_wall_ns, now);
+	}
+	if (l.len)
+		x = draw_text(a, y, x + 1, STYLE_NORMAL, l.text);
+	return draw_text(a, y, x, STYLE_DIM, " · ");
+}
+
+void view_add_gap(const struct view *v, struct line *l)
+{
+	const struct vigil *g = v->vigil;
+	char from[9], to[9];
+
+	if (!g || !g->gap_to_ns)
+		return;
+	clock_hms(g->gap_from_ns, from);
+	clock_hms(g->gap_to_ns, to);
+	line_add(l, "nobody watched from %s to %s", from, to);
+	if (g->gap_lost)
+		line_add(l, " (who watched before died)");
+}
+
+static void add_watch(const struct view *v, struct line *l)
+{
+	const struct vigil *g = v->vigil;
+
+	if (g->other)
+		line_add(l, "watched by another stray");
+	else if (!g->writes)
+		line_add(l, "not watched: nothing is written from here");
+	else
+		line_add(l, "watched");
+}
+
+void view_draw_journal(const struct view *v, const struct area *a, int y)
+{
+	const struct vigil *g = v->vigil;
+	const struct err *why = g->damage.code ? &g->damage : &g->trouble;
+	char safe[320], when[9];
+	struct line l;
+	int x;
+
+	if (why->code) {
+		text_safe(safe, sizeof(safe), why->text, strlen(why->text), v->o.ascii);
+		x = draw_text(a, y, 1, STYLE_WARNING,
+			      g->damage.code ? "journal: " : "not written: ");
+		draw_cut(a, y, x, a->cols - x - 1, STYLE_WARNING, safe);
+		return;
+	}
+	line_start(&l, v->o.ascii);
+	clock_hms(v->k->now->coverage.first_scan_wall_ns, when);
+	line_add(&l, "scans since %s", when);
+	if (g->gap_to_ns)
+		line_add(&l, ", ");
+	view_add_gap(v, &l);
+	line_add(&l, " · ");
+	add_watch(v, &l);
+	line_add(&l, " · not what lived between two");
+	x = draw_text(a, y, 1, STYLE_HEADER, "seen: ");
+	draw_cut(a, y, x, a->cols - x - 1, STYLE_DIM, l.text);
+}
