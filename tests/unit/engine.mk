@@ -1,4 +1,4 @@
-UNIT_ENGINE = test_errand test_plan
+UNIT_ENGINE = test_chronicle test_errand test_plan
 check_PROGRAMS += $(UNIT_ENGINE)
 TESTS += $(UNIT_ENGINE)
 
@@ -9,3 +9,8 @@ test_plan_LDADD = libhosts.a libengine.a libmodel.a libbase.a $(UNIT_LIBADD)
 test_errand_SOURCES = %D%/test_errand.c
 test_errand_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_errand_LDADD = libengine.a libmodel.a libbase.a $(UNIT_LIBADD)
+
+test_chronicle_SOURCES = %D%/test_chronicle.c
+test_chronicle_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_chronicle_LDADD = libengine.a libtables.a librecord.a libmodel.a libbase.a \
+	$(JANSSON_LIBS) $(SODIUM_LIBS) $(UNIT_LIBADD) -lm

@@ -4,7 +4,7 @@ libhosts_a_CPPFLAGS = $(UNIT_CPPFLAGS)
 libhosts_a_SOURCES = %D%/hosts.c %D%/hosts.h %D%/judged.c %D%/judged.h
 
 UNIT_MODEL = test_asked test_excuse test_lineage test_origin test_pipes test_process test_run \
-	test_selector test_suspect test_table test_tracker test_tree
+	test_run_state test_selector test_suspect test_table test_tracker test_tree
 check_PROGRAMS += $(UNIT_MODEL)
 TESTS += $(UNIT_MODEL)
 MODEL_LDADD = libhosts.a libtables.a libmodel.a libbase.a $(UNIT_LIBADD)
@@ -32,6 +32,10 @@ test_pipes_LDADD = $(MODEL_LDADD)
 test_process_SOURCES = %D%/test_process.c
 test_process_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_process_LDADD = $(MODEL_LDADD)
+
+test_run_state_SOURCES = %D%/test_run_state.c
+test_run_state_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_run_state_LDADD = $(MODEL_LDADD)
 
 test_run_SOURCES = %D%/test_run.c
 test_run_CPPFLAGS = $(UNIT_CPPFLAGS)

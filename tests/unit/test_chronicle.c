@@ -1,0 +1,344 @@
+#include "engine/chronicle.h"
+
+#include "base/file.h"
+#include "record/journal_read.h"
+#include "tests/unit/scratch.h"
+#include "tests/unit/tables.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define SECOND 1000000000ull
+
+/* A host of one session: a shell, 4102, and its child, 4131; looked at once a second. */
+struct world {
+	void **state;
+	struct tracker k;
+	struct run run;
+	struct recorded recorded;
+	struct chronicle *c;
+	unsigned looks;
+	uint64_t seen; /* events read so far */
+	char names[512];
+};
+
+/* The two, as fork left them. */
+static struct table *host(const struct world *w)
+{
+	struct table *t = tables_new();
+	struct process *p;
+
+	t->host.wall_ns += w->looks * SECOND;
+	t->host.boot_ns += w->looks * SECOND;
+	p = tables_add(t, 1, 5, 0);
+	p->owner = 0;
+	tables_add(t, 4102, 8000000, 1);
+	p = tables_add(t, 4131, 8000100, 4102);
+	p->pgid = p->sid = 4102;
+	return t;
+}
+
+static void look(struct world *w, struct table *t)
+{
+	struct err err = {0};
+
+	w->looks++;
+	assert_int_equal(tracker_fold(&w->k, t, &err), 0);
+	if (w->c)
+		assert_int_equal(chronicle_fold(w->c, &w->k, &err), 0);
+}
+
+static struct world *begin(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	const struct adoption how = {.state_dir = scratch_path(state, "state"), .id = "r"};
+	struct selector target = {.kind = SELECT_SESSION, .number = 4102};
+	struct err err = {0};
+
+	assert_non_null(w);
+	w->state = state;
+	tracker_init(&w->k);
+	look(w, host(w));
+	assert_int_equal(run_choose(&w->run, &target, w->k.now, &err), 0);
+	assert_int_equal(tracker_set_run(&w->k, &w->run, &err), 0);
+	assert_int_equal(recorded_adopt(&how, &w->k, &w->recorded, &err), 0);
+	assert_int_equal(tracker_set_run(&w->k, &w->recorded.run, &err), 0);
+	return w;
+}
+
+static struct world *watching(void **state)
+{
+	struct world *w = begin(state);
+	struct err err = {0};
+
+	assert_int_equal(chronicle_open(&w->recorded, &w->k, 1000, &w->c, &err), 0);
+	return w;
+}
+
+static void end(struct world *w)
+{
+	chronicle_close(w->c, "asked");
+	recorded_close(&w->recorded);
+	tracker_free(&w->k);
+	run_clear(&w->run);
+	free(w);
+}
+
+static int take_name(void *ctx, const json_t *e, struct err *err)
+{
+	struct world *w = ctx;
+	const json_t *closed = json_object_get(e, "state");
+	size_t n = strlen(w->names);
+	uint64_t seq = 0;
+
+	assert_int_equal(json_get_uint(e, "seq", &seq, NULL, err), 0);
+	if (seq <= w->seen)
+		return 0;
+	w->seen = seq;
+	snprintf(w->names + n, sizeof(w->names) - n, "%s%s%s%s", n ? " " : "",
+		 json_string_value(json_object_get(e, "event")), closed ? ":" : "",
+		 closed ? json_string_value(closed) : "");
+	return 0;
+}
+
+/* The events since the last call, by name; an anchor depends on the host it is run on. */
+static const char *events(struct world *w)
+{
+	struct journal_reading what = {
+		.name = "journal", .schema = JOURNAL_SCHEMA, .fn = take_name, .ctx = w};
+	struct journal_verdict v;
+	struct err err = {0};
+	AUTO_FD fd = -1;
+	char *anchored;
+
+	w->names[0] = '\0';
+	assert_int_equal(journal_open_read(w->recorded.dir.fd, RUNDIR_JOURNAL, &fd, &err), 0);
+	assert_int_equal(journal_read(fd, &what, &v, &err), 0);
+	assert_int_equal(v.fault, JOURNAL_HOLDS);
+	while ((anchored = strstr(w->names, " anchored")))
+		memmove(anchored, anchored + 9, strlen(anchored + 9) + 1);
+	return w->names;
+}
+
+static void adoption_tells_of_each_member(void **state)
+{
+	struct world *w = begin(state);
+
+	assert_string_equal(events(w), "run_opened adopted started started");
+	assert_int_equal(w->recorded.story.state, RUN_ACTIVE);
+	assert_int_equal(story_alive(&w->recorded.story), 2);
+	end(w);
+}
+
+static void a_quiet_run_writes_nothing(void **state)
+{
+	struct world *w = watching(state);
+
+	events(w);
+	for (int i = 0; i < 5; i++)
+		look(w, host(w));
+	assert_string_equal(events(w), "");
+	end(w);
+}
+
+static void what_changes_between_two_looks_is_told(void **state)
+{
+	struct world *w = watching(state);
+	struct table *t = host(w);
+	struct process *p;
+
+	events(w);
+	tables_add(t, 4140, 8000200, 4131)->sid = 4102;
+	look(w, t);
+	assert_string_equal(events(w), "forked");
+
+	t = host(w);
+	p = tables_add(t, 4140, 8000200, 4131);
+	p->sid = 4102;
+	p = table_pid(t, 4131);
+	p->pgid = 4131;
+	look(w, t);
+	assert_string_equal(events(w), "setpgid");
+
+	t = host(w);
+	p = tables_add(t, 4140, 8000200, 1);
+	p = table_pid(t, 4131);
+	p->pgid = 4131;
+	tables_set(&p->detail->comm, "sleep");
+	tables_set(&p->detail->exe, "/usr/bin/sleep");
+	look(w, t);
+	assert_string_equal(events(w), "execed setsid reparented");
+
+	t = host(w);
+	tables_add(t, 4140, 8000200, 1);
+	t->procs.v[2].state = 'Z'; /* 4131 */
+	look(w, t);
+	assert_string_equal(events(w), "exited");
+	end(w);
+}
+
+static void a_command_that_ends_leaves_or_finishes(void **state)
+{
+	struct world *w = watching(state);
+	struct table *t = host(w);
+
+	events(w);
+	table_pid(t, 4131)->ppid = 1;
+	table_pid(t, 4102)->state = 'Z';
+	look(w, t);
+	assert_string_equal(events(w), "reparented exited leftover run_closed:leftover");
+
+	t = host(w);
+	table_pid(t, 4102)->state = table_pid(t, 4131)->state = 'Z';
+	look(w, t);
+	assert_string_equal(events(w), "exited run_closed:ended");
+	end(w);
+}
+
+static void a_command_that_ends_with_all_its_own_has_finished(void **state)
+{
+	struct world *w = watching(state);
+	struct table *t = host(w);
+
+	events(w);
+	table_pid(t, 4102)->state = table_pid(t, 4131)->state = 'Z';
+	look(w, t);
+	assert_string_equal(events(w), "exited exited run_closed:finished");
+	end(w);
+}
+
+static void a_clock_that_jumps_is_told_once_and_one_that_slews_is_not(void **state)
+{
+	static const int64_t by[] = {3600, -7200};
+	struct world *w = watching(state);
+	struct table *t = host(w);
+
+	events(w);
+	t->host.wall_ns += SECOND / 2;
+	look(w, t);
+	assert_string_equal(events(w), "");
+	for (int i = 0; i < 2; i++) {
+		t = host(w);
+		t->host.wall_ns += (uint64_t)(by[i] * (int64_t)SECOND);
+		look(w, t);
+		assert_string_equal(events(w), "clock_stepped");
+		t = host(w);
+		t->host.wall_ns += (uint64_t)(by[i] * (int64_t)SECOND);
+		look(w, t);
+		assert_string_equal(events(w), "");
+	}
+	end(w);
+}
+
+static void one_stray_watches_at_a_time(void **state)
+{
+	struct world *w = watching(state);
+	struct recorded other;
+	struct chronicle *c = NULL;
+	struct err err = {0};
+
+	assert_int_equal(recorded_open(scratch_path(state, "state"), "r", true, &other, &err), 0);
+	assert_int_equal(rundir_is_watched(&other.dir), 1);
+	assert_int_equal(chronicle_open(&other, &w->k, 1000, &c, &err), -EBUSY);
+	chronicle_close(w->c, "asked");
+	w->c = NULL;
+	assert_int_equal(rundir_is_watched(&other.dir), 0);
+	recorded_close(&other);
+	end(w);
+}
+
+static void a_watcher_that_died_leaves_a_gap_that_is_named(void **state)
+{
+	struct world *w = watching(state);
+	struct err err = {0};
+
+	events(w);
+	rundir_unwatch(&w->recorded.dir); /* as the kernel does for who was killed */
+	free(w->c);
+	w->c = NULL;
+	recorded_close(&w->recorded);
+	assert_int_equal(recorded_open(scratch_path(state, "state"), "r", true, &w->recorded, &err),
+			 0);
+	assert_int_equal(tracker_set_run(&w->k, &w->recorded.run, &err), 0);
+	assert_int_equal(chronicle_open(&w->recorded, &w->k, 1000, &w->c, &err), 0);
+	assert_string_equal(events(w), "watch_stopped watch_started");
+	end(w);
+}
+
+static void members_are_found_again_by_what_the_journal_knows(void **state)
+{
+	struct world *w = watching(state);
+	struct table *t = host(w);
+	struct err err = {0};
+	struct process *p;
+
+	p = table_pid(t, 4131); /* left its session, and its parent is gone */
+	p->pgid = p->sid = 4131;
+	p->ppid = 1;
+	table_pid(t, 4102)->state = 'Z';
+	look(w, t);
+	chronicle_close(w->c, "asked");
+	w->c = NULL;
+	recorded_close(&w->recorded);
+	tracker_free(&w->k);
+	tracker_init(&w->k);
+	t = host(w);
+	p = table_pid(t, 4131);
+	p->pgid = p->sid = 4131;
+	p->ppid = 1;
+	table_pid(t, 4102)->state = 'Z';
+	look(w, t);
+	assert_int_equal(recorded_open(scratch_path(state, "state"), "r", true, &w->recorded, &err),
+			 0);
+	assert_int_equal(tracker_set_run(&w->k, &w->recorded.run, &err), 0);
+	assert_true(run_is_member(table_pid(w->k.now, 4131)));
+	assert_int_equal(recorded_state(&w->recorded, w->k.now), RUN_LEFTOVER);
+	end(w);
+}
+
+static void what_another_stray_wrote_is_taken_in(void **state)
+{
+	struct world *w = watching(state);
+	struct recorded other;
+	struct err err = {0};
+	struct table *t = host(w);
+
+	assert_int_equal(recorded_open(scratch_path(state, "state"), "r", true, &other, &err), 0);
+	jw_str(recorded_begin(&other, "run_closed", KNOWN_SCANNED), "state", "ended");
+	assert_int_equal(recorded_change(&other, "run_closed", RUN_ENDED, &err), 0);
+	recorded_close(&other);
+	events(w);
+	table_pid(t, 4102)->state = table_pid(t, 4131)->state = 'Z';
+	look(w, t);
+	assert_string_equal(events(w), "exited exited"); /* and is not closed again */
+	assert_int_equal(w->recorded.story.state, RUN_ENDED);
+	end(w);
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, scratch_setup, scratch_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(adoption_tells_of_each_member),
+		T(a_quiet_run_writes_nothing),
+		T(what_changes_between_two_looks_is_told),
+		T(a_command_that_ends_leaves_or_finishes),
+		T(a_command_that_ends_with_all_its_own_has_finished),
+		T(a_clock_that_jumps_is_told_once_and_one_that_slews_is_not),
+		T(one_stray_watches_at_a_time),
+		T(a_watcher_that_died_leaves_a_gap_that_is_named),
+		T(members_are_found_again_by_what_the_journal_knows),
+		T(what_another_stray_wrote_is_taken_in),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
