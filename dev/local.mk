@@ -1,8 +1,8 @@
-# For those who change stray: lint, format, check-asan.  What needs other
+# For those who change stray: lint, format, check-asan, fuzz.  What needs other
 # compiler flags is built in a folder of its own below the build directory.
-EXTRA_DIST += .clang-format .clang-tidy %D%/analyzer.h %D%/asan.h %D%/lint.sh %D%/map.sh %D%/rebuild.sh
+EXTRA_DIST += .clang-format .clang-tidy %D%/analyzer.h %D%/asan.h %D%/fuzz.sh %D%/lint.sh %D%/map.sh %D%/rebuild.sh
 
-.PHONY: lint format check-asan
+.PHONY: lint format check-asan fuzz
 
 LINT_CPPFLAGS = $(DEFS) -I. $(AM_CPPFLAGS) $(NCURSESW_CFLAGS) $(PROC2_CFLAGS) \
 	$(JANSSON_CFLAGS) $(SODIUM_CFLAGS) $(CMOCKA_CFLAGS)
@@ -27,5 +27,9 @@ check-asan:
 		UBSAN_OPTIONS=print_stacktrace=1 \
 		$(REBUILD) asan check CFLAGS='$(ASAN_CFLAGS)'
 
+# FUZZ: which targets; FUZZ_SECONDS, FUZZ_LENGTH: of each input.
+fuzz:
+	@+MAKE='$(MAKE)' $(SHELL) $(top_srcdir)/%D%/fuzz.sh '$(abs_top_srcdir)' $(FUZZ)
+
 distclean-local:
-	rm -rf analyzer asan
+	rm -rf analyzer asan fuzz

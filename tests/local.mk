@@ -29,6 +29,7 @@ include %D%/unit/reach.mk
 include %D%/unit/engine.mk
 include %D%/unit/tui.mk
 include %D%/helpers/local.mk
+include %D%/fuzz/local.mk
 include %D%/trees/local.mk
 include %D%/e2e/local.mk
 include %D%/bench/local.mk

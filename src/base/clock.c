@@ -57,7 +57,8 @@ int clock_parse_rfc3339(const char *text, uint64_t *wall_ns)
 	if (strcmp(rest, "Z") != 0)
 		return -EINVAL;
 	s = timegm(&tm);
-	if (s < 0)
+	/* so that a difference of two times fits an int64_t */
+	if (s < 0 || s >= (time_t)(INT64_MAX / CLOCK_NS_PER_S))
 		return -EINVAL;
 	*wall_ns = (uint64_t)s * CLOCK_NS_PER_S + ns;
 	return 0;

@@ -22,7 +22,7 @@ uint64_t clock_boot_ns(void); /* ns since boot, with suspend: clock_gettime(2) *
 void clock_rfc3339(uint64_t wall_ns, char out[static CLOCK_RFC3339_MAX]);
 
 /* Reads what clock_rfc3339 writes (any number of fraction digits, zone Z).
- * 0, or -EINVAL. */
+ * 0, or -EINVAL, also for what is before 1970 or after 2261. */
 int clock_parse_rfc3339(const char *text, uint64_t *wall_ns);
 
 /* "14:03:07" in UTC.  out holds at least 9 bytes. */

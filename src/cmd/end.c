@@ -336,6 +336,8 @@ static int find_recorded(struct end *e, const struct selector *target, struct er
 
 	if (!r)
 		r = subject_find(&e->recorded, &e->common, target, &e->look, err);
+	if (!r && e->recorded.is_recorded && e->recorded.recorded.story.record_changed)
+		return err_set(err, EBADMSG, "%s: nothing is sent", e->recorded.damage.text);
 	if (!r && e->recorded.damage.code)
 		cmd_trouble(&e->recorded.damage); /* said; it is acted on all the same */
 	if (!r && !run_copy(&e->run, e->recorded.in_view))

@@ -34,6 +34,11 @@ static bool has_word(const char *text, size_t n, const char *s)
 	return false;
 }
 
+static bool is_octal(char c, char last)
+{
+	return c >= '0' && c <= last;
+}
+
 /* Copies a field of mountinfo, in which blanks are \040 and the like.  false: too long. */
 static bool copy_unescaped(char out[static PATH_MAX], const char *text, size_t n)
 {
@@ -42,7 +47,8 @@ static bool copy_unescaped(char out[static PATH_MAX], const char *text, size_t n
 	for (size_t i = 0; i < n; i++) {
 		char c = text[i];
 
-		if (c == '\\' && i + 3 < n && text[i + 1] >= '0' && text[i + 1] <= '3') {
+		if (c == '\\' && i + 3 < n && is_octal(text[i + 1], '3') &&
+		    is_octal(text[i + 2], '7') && is_octal(text[i + 3], '7')) {
 			c = (char)((text[i + 1] - '0') << 6 | (text[i + 2] - '0') << 3 |
 				   (text[i + 3] - '0'));
 			i += 3;

@@ -135,13 +135,16 @@ static int tell_end_requested(struct act_journal *a, struct err *err)
 	return recorded_change(&a->run, "end_requested", RUN_ENDING, err);
 }
 
-/* A journal that does not hold is no reason to leave a run alive: verify tells. */
+/*
+ * A journal that does not hold is no reason to leave a run alive: verify tells.  A record that
+ * was changed names others, perhaps.
+ */
 static int open_run(struct act_journal *a, struct err *err)
 {
 	struct err why = {0};
 	int r = recorded_open(a->q.state_dir, a->q.run->id, true, &a->run, &why);
 
-	if (r == -EBADMSG)
+	if (r == -EBADMSG && !a->run.story.record_changed)
 		r = 0;
 	if (r < 0)
 		return err_set(err, why.code, "%s", why.text);

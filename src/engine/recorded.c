@@ -132,6 +132,11 @@ int recorded_open(const char *state_dir, const char *name, bool write, struct re
 	if (!r && out->story.verdict.fault != JOURNAL_HOLDS)
 		r = err_set(err, EBADMSG, "run %s: its journal does not hold: %s", id,
 			    out->story.verdict.why);
+	if (!r && out->story.record_changed)
+		r = err_set(err, EBADMSG,
+			    "run %s: " RUNDIR_RECORD " is not the one that its journal was opened "
+			    "with",
+			    id);
 	return r;
 }
 
@@ -214,7 +219,7 @@ enum run_state recorded_state(const struct recorded *r, const struct table *now)
 	bool here = now && recorded_is_here(r, &now->host), alive;
 
 	if (state == RUN_ACTIVE && s->record.deadline_wall_ns &&
-	    clock_wall_ns() >= s->record.deadline_wall_ns)
+	    (now ? now->host.wall_ns : clock_wall_ns()) >= s->record.deadline_wall_ns)
 		state = RUN_EXPIRED;
 	if (!here)
 		return state;
@@ -412,6 +417,8 @@ int recorded_prune(const char *state_dir, const char *id, struct err *err)
 	if (r == 0)
 		r = err_set(err, EBUSY, "run %s: a stray watches it", id);
 	if (r > 0)
+		r = rundir_is_ours(&run.dir, err);
+	if (!r)
 		r = ledger_note(run.state, id, "run_pruned", run.story.verdict.seq,
 				run.story.verdict.head, run.story.state, err);
 	if (!r)

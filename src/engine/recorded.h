@@ -26,8 +26,9 @@ int recorded_state_dir(const char *option, enum statedir_use use, struct statedi
 
 /*
  * Opens the run that name means, an id or the beginning of one.  write: to add
- * events.  -ENOENT, -ENOTUNIQ; -EBADMSG where its journal does not hold (it is
- * open all the same: story.verdict tells).  recorded_close() in any case.
+ * events.  -ENOENT, -ENOTUNIQ; -EBADMSG where its journal does not hold or its record was
+ * changed (it is open all the same: story.verdict and story.record_changed tell; who is
+ * meant by a changed record is nobody to be signalled).  recorded_close() in any case.
  */
 int recorded_open(const char *state_dir, const char *name, bool write, struct recorded *out,
 		  struct err *err);

@@ -42,6 +42,7 @@ int ledger_note(const struct statedir *s, const char *run, const char *event, ui
 
 struct search {
 	const char *run;
+	bool pruned; /* it was, and nothing was told of it since */
 	struct ledger_heads *out;
 };
 
@@ -60,11 +61,10 @@ static int take(void *ctx, const json_t *event, struct err *err)
 		r = json_get_uint(event, "head_seq", &h.seq, NULL, err);
 	if (r || !run || !head || strlen(head) != CHAIN_HEX - 1 || strcmp(run, s->run) != 0)
 		return r;
-	/* its id may come again, and then means another */
-	if (name && strcmp(name, "run_pruned") == 0) {
+	/* the id of one that was removed may come again, and then means another */
+	if (s->pruned && name && strcmp(name, "run_opened") == 0)
 		s->out->n = 0;
-		return 0;
-	}
+	s->pruned = name && strcmp(name, "run_pruned") == 0;
 	memcpy(h.hash, head, CHAIN_HEX);
 	return VEC_PUSH(s->out, h) ? 0 : err_nomem(err);
 }

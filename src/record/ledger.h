@@ -20,9 +20,9 @@ int ledger_note(const struct statedir *s, const char *run, const char *event, ui
 		const char *head, enum run_state state, struct err *err);
 
 /*
- * The heads that it knows of a run, since a run of that id was pruned last; out->v is
- * the caller's (free).  Where the ledger does not hold, those before the fault, and
- * *verdict tells.  -ENOENT: there is no ledger.
+ * The heads that it knows of a run, since it was opened last after one of that id was
+ * pruned; out->v is the caller's (free).  Where the ledger does not hold, those before the
+ * fault, and *verdict tells.  -ENOENT: there is no ledger.
  */
 struct ledger_heads {
 	struct journal_head *v;

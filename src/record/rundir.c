@@ -248,8 +248,7 @@ int rundir_is_watched(const struct rundir *d)
 	return whole.l_type != F_UNLCK;
 }
 
-/* 0; -ENOTEMPTY where something is in it that stray did not make. */
-static int only_ours(const struct rundir *d, struct err *err)
+int rundir_is_ours(const struct rundir *d, struct err *err)
 {
 	static const char *const made[] = {".", "..", RUNDIR_RECORD, RUNDIR_JOURNAL, WATCH_LOCK};
 	int fd = openat(d->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
@@ -280,9 +279,6 @@ int rundir_remove(const struct statedir *s, const struct rundir *d, struct err *
 	AUTO_FD runs = -1;
 	int r = statedir_subdir(s, "runs", &runs, err);
 
-	if (r < 0)
-		return r;
-	r = only_ours(d, err);
 	if (r < 0)
 		return r;
 	/* it goes as it came: whole, whenever we die */

@@ -68,7 +68,10 @@ int rundir_is_watched(const struct rundir *d);
 int rundir_find(const struct statedir *s, const char *name, char id[static RUN_ID_MAX + 1],
 		struct err *err);
 
-/* Removes what stray made in it, and it.  -ENOTEMPTY: others put something there. */
+/* Whether all in it is stray's: 0; -ENOTEMPTY: others put something there. */
+int rundir_is_ours(const struct rundir *d, struct err *err);
+
+/* Removes it, with all that is in it: rundir_is_ours() is the caller's to ask. */
 int rundir_remove(const struct statedir *s, const struct rundir *d, struct err *err);
 
 /* Ids of all runs, sorted; *ids owned, and each of them. */

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "record/digest.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -254,12 +255,23 @@ int story_event(struct story *s, const json_t *event, struct err *err)
 		s->ender = story_identity(event, "by");
 	else if (strcmp(name, "note") == 0)
 		s->notes++;
+	else if (strcmp(name, "run_opened") == 0 && !s->record_sha256[0])
+		return json_get_text(event, "record_sha256", s->record_sha256, CHAIN_HEX, err);
 	return member_changed(s, name, event, err);
 }
 
 static int take(void *ctx, const json_t *event, struct err *err)
 {
 	return story_event(ctx, event, err);
+}
+
+static int check_record(const struct rundir *d, struct story *s, struct err *err)
+{
+	char actual[DIGEST_HEX];
+	int r = s->record_sha256[0] ? digest_file(d->fd, RUNDIR_RECORD, actual, NULL, err) : 0;
+
+	s->record_changed = !r && s->record_sha256[0] && strcmp(actual, s->record_sha256) != 0;
+	return r;
 }
 
 int story_read(const struct rundir *d, struct story *out, struct err *err)
@@ -276,5 +288,7 @@ int story_read(const struct rundir *d, struct story *out, struct err *err)
 		r = run_record_read(record, RUNDIR_RECORD, &out->record, err);
 	if (!r)
 		r = journal_open_read(d->fd, RUNDIR_JOURNAL, &journal, err);
-	return r ? r : journal_read(journal, &reading, &out->verdict, err);
+	if (!r)
+		r = journal_read(journal, &reading, &out->verdict, err);
+	return r ? r : check_record(d, out, err);
 }

@@ -33,6 +33,8 @@ struct story {
 	uint64_t unwatched_wall_ns;          /* since when nobody watches; 0: somebody does */
 	struct identity ender;               /* who asked for its end last */
 	size_t notes;
+	char record_sha256[CHAIN_HEX]; /* that it was opened with; "": no such event */
+	bool record_changed;           /* run.json is another: whom it means is not to be trusted */
 	VEC(struct story_member) members; /* in order of appearance */
 	VEC(uint32_t) by_identity;        /* of members, sorted by identity */
 };

@@ -8,8 +8,9 @@ dist_check_SCRIPTS += %D%/members.py
 TESTS += %D%/members.py
 
 # What is recorded, and what of it can be relied on.
-dist_check_SCRIPTS += %D%/verify.py
-TESTS += %D%/verify.py
+dist_check_SCRIPTS += %D%/records.py %D%/records_user.sh %D%/verify.py
+TESTS += %D%/records.py %D%/records_user.sh %D%/verify.py
+EXTRA_DIST += %D%/as_user.sh %D%/recorded.py
 
 # Real terminals, by tmux; pictures.
 dist_check_SCRIPTS += %D%/render.sh %D%/tui_acts.sh %D%/tui_driver.sh %D%/tui_runs.sh %D%/tui_screens.sh

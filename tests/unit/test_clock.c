@@ -56,6 +56,10 @@ static void times_survive_a_round_trip(void **state)
 	assert_int_equal(clock_parse_rfc3339("2026-07-24T14:00:32Z", &ns), 0);
 	assert_int_equal(clock_parse_rfc3339("2026-07-24T14:00:32+02:00", &ns), -EINVAL);
 	assert_int_equal(clock_parse_rfc3339("2026-07-24T14:00:32.Z", &ns), -EINVAL);
+	assert_int_equal(clock_parse_rfc3339("2261-12-31T23:59:59Z", &ns), 0);
+	assert_int_equal(clock_parse_rfc3339("2554-07-24T14:00:32Z", &ns), -EINVAL);
+	assert_int_equal(clock_parse_rfc3339("4052-07-24T14:00:32Z", &ns), -EINVAL);
+	assert_int_equal(clock_parse_rfc3339("1969-07-24T14:00:32Z", &ns), -EINVAL);
 }
 
 static void ages_take_few_letters(void **state)
