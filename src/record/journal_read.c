@@ -10,10 +10,14 @@
 #include <sodium.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define CHUNK 65536
+#define LOCK_POLL_NS 1000000 /* a line takes some 10 us, with its sync 1 ms */
+#define LOCK_POLLS 200
 
 struct reader {
 	int fd;
@@ -23,7 +27,7 @@ struct reader {
 	VEC(char) line; /* without its newline */
 	bool ended;     /* with a newline */
 	uint64_t n;     /* lines so far */
-	uint64_t offset;
+	uint64_t offset, size; /* what is behind size was not whole when the reading began */
 	size_t at, filled;
 	char chunk[CHUNK];
 
@@ -78,10 +82,11 @@ static bool add(struct reader *r, const char *from, size_t n)
 /* More of the file into r->chunk, which is used up; 0 or -errno. */
 static int fill(struct reader *r, struct err *err)
 {
+	size_t want = r->size - r->offset < CHUNK ? (size_t)(r->size - r->offset) : CHUNK;
 	ssize_t n;
 
 	do
-		n = pread(r->fd, r->chunk, CHUNK, (off_t)r->offset);
+		n = pread(r->fd, r->chunk, want, (off_t)r->offset);
 	while (n < 0 && errno == EINTR);
 	r->at = 0;
 	r->filled = n > 0 ? (size_t)n : 0;
@@ -375,6 +380,30 @@ static int read_lines(struct reader *r, struct err *err)
 	return 0;
 }
 
+/*
+ * How long the file is at a moment at which nobody writes to it: half a line of a
+ * writer that is at it just now is no torn tail.  Who holds the lock and stands
+ * still is not waited for.
+ */
+static int settled_size(struct reader *r, struct err *err)
+{
+	const struct timespec pause = {.tv_nsec = LOCK_POLL_NS};
+	bool locked = false;
+	struct stat st;
+	int ret;
+
+	for (int n = 0; n < LOCK_POLLS && !locked; n++) {
+		locked = flock(r->fd, LOCK_SH | LOCK_NB) == 0;
+		if (!locked)
+			nanosleep(&pause, NULL);
+	}
+	ret = fstat(r->fd, &st) < 0 ? err_errno(err, errno, "%.150s", r->what->name) : 0;
+	r->size = ret ? 0 : (uint64_t)st.st_size;
+	if (locked)
+		flock(r->fd, LOCK_UN);
+	return ret;
+}
+
 int journal_read(int fd, const struct journal_reading *what, struct journal_verdict *verdict,
 		 struct err *err)
 {
@@ -392,7 +421,9 @@ int journal_read(int fd, const struct journal_reading *what, struct journal_verd
 		r->fd = fd;
 		r->what = what;
 		r->v = verdict;
-		ret = read_lines(r, err);
+		ret = settled_size(r, err);
+		if (!ret)
+			ret = read_lines(r, err);
 		free(r->line.v);
 		free(r->hashes.v);
 	}

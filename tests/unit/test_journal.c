@@ -401,6 +401,29 @@ static void two_hundred_writers_at_once_make_one_chain(void **state)
 	assert_int_equal(v.seq, 1 + WRITERS * EACH);
 }
 
+static void a_line_that_is_being_written_is_no_torn_tail(void **state)
+{
+	pid_t pid;
+	int status;
+
+	append(state, 1);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		alarm(100);
+		append(state, 3000);
+		_exit(0);
+	}
+	while (waitpid(pid, &status, WNOHANG) == 0) {
+		struct journal_verdict v = verdict(state);
+
+		assert_int_equal(v.fault, JOURNAL_HOLDS);
+		assert_int_equal(v.torn_bytes, 0);
+	}
+	assert_int_equal(status, 0);
+	assert_int_equal(verdict(state).seq, 3001);
+}
+
 static void who_cannot_have_the_lock_in_time_says_so(void **state)
 {
 	AUTO_FD dir = open_dir(state);
@@ -510,6 +533,7 @@ int main(void)
 		T(another_version_is_named_and_not_read),
 		T(no_file_makes_it_crash),
 		T(two_hundred_writers_at_once_make_one_chain),
+		T(a_line_that_is_being_written_is_no_torn_tail),
 		T(who_cannot_have_the_lock_in_time_says_so),
 		T(a_file_that_others_had_a_hand_in_is_not_written_to),
 		T(a_removed_file_is_said),
