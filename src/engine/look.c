@@ -21,30 +21,40 @@ void look_close(struct look *look)
 	look->ends = NULL;
 }
 
-ssize_t look_watched(const struct tracker *k, struct identity **out)
+static bool is_watched(const struct process *p, bool member)
+{
+	return member ? p->evidence : p->suspect && !p->evidence;
+}
+
+/* Those that fit into room, others at each scan; returns how many. */
+static size_t take_turn(const struct tracker *k, bool members, size_t room, struct identity *out)
 {
 	const struct table *t = k->now;
-	size_t all = 0, n = 0, from;
+	size_t all = 0, n = 0, skip;
 
-	*out = NULL;
 	for (size_t i = 0; t && i < t->procs.n; i++)
-		all += t->procs.v[i].suspect || t->procs.v[i].evidence;
-	if (!all)
-		return 0;
+		all += is_watched(&t->procs.v[i], members);
+	skip = all > room ? k->scans * room % all : 0;
+	for (size_t i = 0; n < room && n < all && i < t->procs.n; i++) {
+		if (!is_watched(&t->procs.v[i], members))
+			continue;
+		if (skip)
+			skip--;
+		else
+			out[n++] = t->procs.v[i].id;
+	}
+	return n;
+}
+
+ssize_t look_watched(const struct tracker *k, struct identity **out)
+{
+	size_t n;
+
 	*out = malloc(LOOK_WATCH_MAX * sizeof(**out));
 	if (!*out)
 		return -ENOMEM;
-	from = all > LOOK_WATCH_MAX ? k->scans * LOOK_WATCH_MAX % all : 0;
-	for (size_t i = 0; i < t->procs.n && n < LOOK_WATCH_MAX; i++) {
-		const struct process *p = &t->procs.v[i];
-
-		if (!p->suspect && !p->evidence)
-			continue;
-		if (from)
-			from--;
-		else
-			(*out)[n++] = p->id;
-	}
+	n = take_turn(k, true, LOOK_WATCH_MAX, *out);
+	n += take_turn(k, false, LOOK_WATCH_MAX - n, *out + n);
 	return (ssize_t)n;
 }
 

@@ -43,9 +43,9 @@ int look_read_wanted(struct ends_reader *r, const struct look_wanted *w, struct 
 #define LOOK_WATCH_MAX 256 /* some 5 ms of reading */
 
 /*
- * Those whose cgroup a source reads at each scan: suspects and members of the run in view, by
- * turns where they are more than LOOK_WATCH_MAX.  *out owned (free), NULL where none.  Returns how
- * many, or -ENOMEM.
+ * Those whose cgroup a source reads at each scan: members of the run in view, and suspects where
+ * that leaves room; by turns where they are more than LOOK_WATCH_MAX.  *out owned (free).  Returns
+ * how many, or -ENOMEM.
  */
 ssize_t look_watched(const struct tracker *k, struct identity **out);
 

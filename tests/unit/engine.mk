@@ -1,4 +1,4 @@
-UNIT_ENGINE = test_chronicle test_errand test_plan
+UNIT_ENGINE = test_chronicle test_errand test_look test_plan
 check_PROGRAMS += $(UNIT_ENGINE)
 TESTS += $(UNIT_ENGINE)
 
@@ -14,3 +14,8 @@ test_chronicle_SOURCES = %D%/test_chronicle.c
 test_chronicle_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_chronicle_LDADD = libengine.a libtables.a librecord.a libmodel.a libbase.a \
 	$(JANSSON_LIBS) $(SODIUM_LIBS) $(UNIT_LIBADD) -lm
+
+test_look_SOURCES = %D%/test_look.c
+test_look_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_look_LDADD = libengine.a libreach.a libsource.a libmodel.a libbase.a $(PROC2_LIBS) \
+	$(JANSSON_LIBS) $(UNIT_LIBADD) -lm
