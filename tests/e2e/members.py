@@ -5,6 +5,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 
 from e2e import LIFE, Code, Made, alive, as_root, end, listed, main, state_dir, stray, \
@@ -213,7 +214,22 @@ def a_possible_member_is_ended_only_where_that_is_asked_for():
         assert not alive(job) and alive(service.pid) and alive(before)
 
 
+def hold(situation):
+    """For tests in sh: its PIDs, then READY; it is there until stdin is closed."""
+    with {"executor": executor, "asked": asked}[situation]() as made:
+        if situation == "executor":
+            pids = {"executor": made.pid, "root": made.pids[0], "away": made.pids[1]}
+        else:
+            pids = {"service": made[0].pid, "client": made[2].pid, "job": made[3]}
+        for name, pid in pids.items():
+            print(name, pid)
+        print("READY", flush=True)
+        sys.stdin.read()
+
+
 if __name__ == "__main__":
+    if len(sys.argv) == 3 and sys.argv[1] == "hold":
+        sys.exit(hold(sys.argv[2]))
     main([
         who_holds_the_roots_stderr_is_a_likely_member,
         an_older_process_that_shares_the_end_makes_it_no_evidence,
