@@ -30,19 +30,14 @@ static bool is_watched(const struct process *p, bool member)
 static size_t take_turn(const struct tracker *k, bool members, size_t room, struct identity *out)
 {
 	const struct table *t = k->now;
-	size_t all = 0, n = 0, skip;
+	size_t all = 0, n = 0, at = 0, skip;
 
 	for (size_t i = 0; t && i < t->procs.n; i++)
 		all += is_watched(&t->procs.v[i], members);
 	skip = all > room ? k->scans * room % all : 0;
-	for (size_t i = 0; n < room && n < all && i < t->procs.n; i++) {
-		if (!is_watched(&t->procs.v[i], members))
-			continue;
-		if (skip)
-			skip--;
-		else
+	for (size_t i = 0; n < room && n < all && i < t->procs.n; i++)
+		if (is_watched(&t->procs.v[i], members) && (at++ + all - skip) % all < room)
 			out[n++] = t->procs.v[i].id;
-	}
 	return n;
 }
 

@@ -65,7 +65,9 @@ void spoken_wanted(const struct run *run, const struct table *t, uint64_t turn,
 	for (size_t i = 0; i < t->procs.n && out->n < SPOKEN_MEMBERS_MAX; i++) {
 		const struct process *p = &t->procs.v[i];
 
-		if (run_is_member(p) && !process_is_dead(p) && at++ >= skip)
+		if (!run_is_member(p) || process_is_dead(p))
+			continue;
+		if ((at++ + all - skip) % all < SPOKEN_MEMBERS_MAX)
 			out->members[out->n++] = p->id;
 	}
 }

@@ -80,7 +80,7 @@ static void members_are_watched_first_and_by_turns_where_they_are_too_many(void 
 			struct watched w = look(&k, cases[i].suspects, seen);
 
 			if (w.members != cases[i].at_once.members ||
-			    (!k.scans && w.suspects != cases[i].at_once.suspects))
+			    w.suspects != cases[i].at_once.suspects)
 				fail_msg("%s: scan %d: %zu suspects, %zu members", cases[i].what,
 					 (int)k.scans, w.suspects, w.members);
 		}
@@ -99,8 +99,8 @@ static void more_members_than_fit_are_watched_by_turns(void **state)
 
 	(void)state;
 	make(&k, SOME, LOOK_WATCH_MAX + SOME);
-	for (k.scans = 0; k.scans < 200; k.scans++)
-		look(&k, SOME, seen);
+	for (k.scans = 1; k.scans <= 2; k.scans++)
+		assert_int_equal(look(&k, SOME, seen).members, LOOK_WATCH_MAX);
 	for (size_t i = SOME; i < LOOK_WATCH_MAX + 2 * SOME; i++)
 		assert_true(seen[i]);
 	tracker_free(&k);
