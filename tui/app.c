@@ -12,6 +12,7 @@
 #include "engine/look.h"
 #include "engine/scanner.h"
 #include "tui/app_act.h"
+#include "tui/app_load.h"
 #include "tui/app_read.h"
 #include "tui/app_record.h"
 #include "tui/driver.h"
@@ -20,13 +21,14 @@
 #define FIRST_SCAN_NS (10 * CLOCK_NS_PER_S) /* a host whose /proc takes longer is stuck */
 #define CHECK_MS 500                        /* how often a hanging read is looked for */
 #define MS 1000000ULL
-#define EVENTS_MAX 8
+#define WAITED_MAX 8
 
 struct app {
 	const struct app_options *o;
 	struct driver *driver;
 	struct scanner *scanner;
 	struct app_read read;
+	struct app_load load;
 	struct tracker tracker;
 	struct view view;
 	struct app_act act;
@@ -68,6 +70,12 @@ static int open_all(struct app *a, struct err *err)
 		r = watch_fd(a, errand_fd(a->read.detail), err);
 	if (!r)
 		r = watch_fd(a, errand_fd(a->read.contacts), err);
+	if (!r)
+		r = watch_fd(a, errand_fd(a->load.runs), err);
+	if (!r)
+		r = watch_fd(a, errand_fd(a->load.events), err);
+	if (!r)
+		r = watch_fd(a, errand_fd(a->load.export), err);
 	driver_size(a->driver, &rows, &cols);
 	if (!r)
 		r = grid_resize(&a->grid, rows, cols, err);
@@ -86,6 +94,7 @@ static void close_all(struct app *a)
 	tracker_free(&a->tracker);
 	scanner_close(a->scanner);
 	app_read_close(&a->read);
+	app_load_close(&a->load);
 	grid_free(&a->grid);
 }
 
@@ -122,6 +131,22 @@ static void show_dialog(struct app *a)
 	a->dirty = true;
 }
 
+/* Enter on the screen of runs. */
+static int open_run(struct app *a, struct err *err)
+{
+	struct err why = {0};
+	int r = app_record_open(&a->record, &a->view, a->view.runs_at, &why);
+
+	if (r == -ENOMEM)
+		return err_nomem(err);
+	if (r < 0)
+		view_say(&a->view, STYLE_WARNING, "%s", why.text);
+	else
+		a->view.screen = SCREEN_LIST;
+	a->next_scan_ns = 0;
+	return 0;
+}
+
 static int serve(struct app *a, enum request request, struct err *err)
 {
 	switch (request) {
@@ -153,6 +178,21 @@ static int serve(struct app *a, enum request request, struct err *err)
 	case REQUEST_RUN:
 		a->next_scan_ns = 0;
 		return app_record_run(&a->record, &a->view, err);
+	case REQUEST_OPEN_RUN:
+		return open_run(a, err);
+	case REQUEST_RUNS:
+		app_load_runs(&a->load, clock_boot_ns());
+		break;
+	case REQUEST_EVENTS:
+		app_load_events(&a->load, &a->view, clock_boot_ns());
+		break;
+	case REQUEST_EXPORT:
+		app_load_export(&a->load, &a->view, clock_boot_ns());
+		break;
+	case REQUEST_NOTE:
+		app_record_note(&a->record, &a->view);
+		app_load_again(&a->load, &a->view, clock_boot_ns());
+		break;
 	case REQUEST_NONE:
 		break;
 	}
@@ -221,8 +261,10 @@ static int take_scan(struct app *a, struct err *err)
 	r = tracker_fold(&a->tracker, scan, err);
 	if (!r)
 		r = watch(a, err);
-	if (!r)
+	if (!r) {
 		app_record_look(&a->record, &a->view);
+		app_load_again(&a->load, &a->view, clock_boot_ns());
+	}
 	if (!r)
 		r = view_scanned(&a->view, err);
 	if (!r)
@@ -238,6 +280,7 @@ static int take_readings(struct app *a, struct err *err)
 {
 	int r = app_read_take(&a->read, &a->view, clock_boot_ns(), err);
 
+	a->dirty |= app_load_take(&a->load, &a->view);
 	a->dirty |= r == 1;
 	return r < 0 ? r : 0;
 }
@@ -260,12 +303,39 @@ static int follow_act(struct app *a, struct err *err)
 	return watch_fd(a, fd, err);
 }
 
+/* Without a TARGET: the recorded run that most needs eyes, where one does. */
+static int choose_default(struct app *a, struct err *err)
+{
+	struct err why = {0};
+	int r = 0;
+
+	if (a->view.runs.eyes[0])
+		r = app_record_open(&a->record, &a->view, a->view.runs.eyes, &why);
+	if (r == -ENOMEM)
+		return err_nomem(err);
+	if (r < 0)
+		view_say(&a->view, STYLE_WARNING, "%s", why.text);
+	else if (a->view.vigil)
+		view_say(&a->view, STYLE_NORMAL,
+			 "%s needs eyes; o: what looks left behind on this host, R: all runs",
+			 a->view.vigil->recorded.dir.id);
+	return 0;
+}
+
 static int choose_target(struct app *a, struct err *err)
 {
 	const struct selector *t = a->o->target;
 
+	if (!t)
+		return choose_default(a, err);
 	return t->kind == SELECT_RUN ? app_record_open(&a->record, &a->view, t->name, err)
 				     : view_choose(&a->view, t, err);
+}
+
+/* Who asks for some processes only has said what to show. */
+static bool wants_default(const struct app *a)
+{
+	return !a->o->target && !a->o->source.replay && !a->o->user && !a->o->n_pids;
 }
 
 static int first_scan(struct app *a, struct err *err)
@@ -275,9 +345,12 @@ static int first_scan(struct app *a, struct err *err)
 	int r = 0;
 
 	scanner_request(a->scanner);
+	if (wants_default(a))
+		app_load_runs(&a->load, clock_boot_ns());
 	draw(a);
 	/* the first screen is in the order of who is connected, and stays so */
-	while (!r && !a->quit && (!a->tracker.now || app_read_asks(&a->read)) &&
+	while (!r && !a->quit &&
+	       (!a->tracker.now || app_read_asks(&a->read) || app_load_awaits_runs(&a->load)) &&
 	       clock_boot_ns() < until) {
 		if (epoll_wait(a->epoll, &e, 1, CHECK_MS) < 0 && errno != EINTR)
 			return err_errno(err, errno, "epoll");
@@ -294,7 +367,7 @@ static int first_scan(struct app *a, struct err *err)
 	}
 	if (!r && !a->tracker.now && !a->quit)
 		return err_set(err, ETIMEDOUT, "/proc: not read within 10 s");
-	if (!r && a->o->target && !a->quit)
+	if (!r && !a->quit)
 		r = choose_target(a, err);
 	return r ? r : watch(a, err);
 }
@@ -325,7 +398,7 @@ static void scan_when_due(struct app *a, uint64_t now)
 
 static int loop(struct app *a, struct err *err)
 {
-	struct epoll_event e[EVENTS_MAX];
+	struct epoll_event e[WAITED_MAX];
 	int r = first_scan(a, err);
 
 	a->next_scan_ns = clock_boot_ns() + a->o->delay_ms * MS;
@@ -334,7 +407,7 @@ static int loop(struct app *a, struct err *err)
 		uint64_t now = clock_boot_ns();
 
 		scan_when_due(a, now);
-		if (epoll_wait(a->epoll, e, EVENTS_MAX, wait_ms(a, now)) < 0 && errno != EINTR)
+		if (epoll_wait(a->epoll, e, WAITED_MAX, wait_ms(a, now)) < 0 && errno != EINTR)
 			return err_errno(err, errno, "epoll");
 		scanner_check(a->scanner, clock_boot_ns());
 		r = take_input(a, err);
@@ -373,6 +446,8 @@ int app_run(const struct app_options *options, struct err *err)
 	r = scanner_open(&options->source, &a.scanner, err);
 	if (!r)
 		r = app_read_open(&a.read, &options->source, err);
+	if (!r)
+		r = app_load_open(&a.load, options->state_dir, options->source.replay, err);
 	if (!r)
 		r = open_all(&a, err);
 	if (!r)

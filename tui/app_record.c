@@ -71,6 +71,19 @@ void app_record_look(struct app_record *r, struct view *v)
 	view_recorded(v);
 }
 
+void app_record_note(struct app_record *r, struct view *v)
+{
+	struct err err = {0};
+
+	if (vigil_note(&r->vigil, v->edit.text, v->note_of, &err) < 0)
+		view_say(v, STYLE_WARNING, "no note written: %s", err.text);
+	else if (v->note_of.pid)
+		view_say(v, STYLE_GOOD, "noted of %d in the journal of %s", v->note_of.pid,
+			 r->vigil.recorded.dir.id);
+	else
+		view_say(v, STYLE_GOOD, "noted in the journal of %s", r->vigil.recorded.dir.id);
+}
+
 void app_record_close(struct app_record *r, bool by_signal)
 {
 	let_go(r, by_signal ? "signal" : "asked");

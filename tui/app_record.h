@@ -23,6 +23,9 @@ int app_record_open(struct app_record *r, struct view *v, const char *name, stru
 /* After each scan that the view was told of. */
 void app_record_look(struct app_record *r, struct view *v);
 
+/* Writes the note that the view asks for. */
+void app_record_note(struct app_record *r, struct view *v);
+
 /* by_signal: the view was asked to end by one. */
 void app_record_close(struct app_record *r, bool by_signal);
 

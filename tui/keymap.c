@@ -5,7 +5,7 @@
 
 #include "tui/input.h"
 
-#define ROWS (KEYMAP_LIST | KEYMAP_RUNS)
+#define ROWS (KEYMAP_LIST | KEYMAP_RUNS | KEYMAP_EVENTS)
 #define TEXT (KEYMAP_PAGE | KEYMAP_DIFF)
 #define SCREENS (ROWS | TEXT)
 #define EVERYWHERE (SCREENS | KEYMAP_DIALOG)
@@ -43,39 +43,29 @@ static const struct keymap_entry entries[] = {
 	{ACTION_ALL, KEYMAP_LIST, KEYMAP_FIND, {'a'}, "the whole host", NULL},
 	{ACTION_CHOOSE_RUN, KEYMAP_LIST, KEYMAP_FIND, {'r'}, "choose or adopt the run", NULL},
 
-	{ACTION_OPEN, ROWS, KEYMAP_SHOW, {INPUT_ENTER}, "open the row", NULL},
+	{ACTION_OPEN, KEYMAP_LIST | KEYMAP_RUNS, KEYMAP_SHOW, {INPUT_ENTER}, "open the row", NULL},
 	{ACTION_WHY, KEYMAP_LIST, KEYMAP_SHOW, {'w'}, "why: evidence, lineage", NULL},
 	{ACTION_DIFF, KEYMAP_LIST, KEYMAP_SHOW, {'d'}, "diff: before and after", NULL},
 	{ACTION_ELSEWHERE, KEYMAP_DIFF, KEYMAP_SHOW, {'o'}, "the rest of the host too", NULL},
 	{ACTION_FOLLOW, KEYMAP_LIST, KEYMAP_SHOW, {'F'}, "follow this process", NULL},
 	{ACTION_PAUSE, KEYMAP_LIST, KEYMAP_SHOW, {'Z'}, "pause the list", NULL},
-	{ACTION_SORT, ROWS, KEYMAP_SHOW, {'S'}, "sort by", NULL},
+	{ACTION_SORT, KEYMAP_LIST, KEYMAP_SHOW, {'S'}, "sort by", NULL},
 	{ACTION_FLAT, KEYMAP_LIST, KEYMAP_SHOW, {'i'}, "tree or flat", NULL},
 	{ACTION_HELP, SCREENS, KEYMAP_SHOW, {F(1), '?', 'h'}, "keys, flags, coverage", NULL},
-	{ACTION_RUNS,
-	 KEYMAP_LIST | TEXT,
-	 KEYMAP_SHOW,
-	 {F(2), 'R'},
-	 "the recorded runs",
-	 "comes with stray run"},
+	{ACTION_RUNS, SCREENS, KEYMAP_SHOW, {F(2), 'R'}, "the recorded runs", NULL},
+	{ACTION_EVENTS, ROWS, KEYMAP_SHOW, {'E'}, "the run's journal as it grows", NULL},
 	{ACTION_HOLDS,
 	 KEYMAP_LIST,
 	 KEYMAP_SHOW,
 	 {'l'},
 	 "descriptors, sockets, names",
 	 "comes with what a process can reach"},
-	{ACTION_EVENTS,
-	 KEYMAP_LIST,
-	 KEYMAP_SHOW,
-	 {'E'},
-	 "the journal as it grows",
-	 "comes with the journal"},
 	{ACTION_TIMELINE,
 	 KEYMAP_LIST,
 	 KEYMAP_SHOW,
 	 {'t'},
 	 "a bar a member, fork to exit",
-	 "comes with the journal"},
+	 "comes with stray run"},
 
 	{ACTION_TERM, KEYMAP_LIST, KEYMAP_ACT, {'T'}, "TERM to the row's group", NULL},
 	{ACTION_KILL, KEYMAP_LIST, KEYMAP_ACT, {'K'}, "KILL to the row's group", NULL},
@@ -85,13 +75,18 @@ static const struct keymap_entry entries[] = {
 	{ACTION_CUT, KEYMAP_LIST, KEYMAP_ACT, {'X'}, "cut its connections", "comes with stray cut"},
 
 	{ACTION_SNAPSHOT, KEYMAP_LIST, KEYMAP_RECORD, {'s'}, "snapshot: mark this moment", NULL},
-	{ACTION_EXPORT, KEYMAP_LIST | KEYMAP_DIFF, KEYMAP_RECORD, {'e'}, "export the record", NULL},
+	{ACTION_EXPORT,
+	 KEYMAP_LIST | KEYMAP_DIFF | KEYMAP_EVENTS,
+	 KEYMAP_RECORD,
+	 {'e'},
+	 "export the record",
+	 NULL},
 	{ACTION_NOTE,
-	 KEYMAP_LIST,
+	 KEYMAP_LIST | KEYMAP_EVENTS,
 	 KEYMAP_RECORD,
 	 {'m'},
 	 "note: explain a leftover",
-	 "comes with stray note"},
+	 NULL},
 
 	{ACTION_SCOPE, KEYMAP_DIALOG, KEYMAP_ASK, {INPUT_TAB}, "wider or narrower scope", NULL},
 	{ACTION_SCOPE_BACK, KEYMAP_DIALOG, KEYMAP_ASK, {INPUT_BACKTAB}, "the scope before", NULL},
@@ -102,7 +97,7 @@ static const struct keymap_entry entries[] = {
 	{ACTION_CONFIRM, KEYMAP_DIALOG, KEYMAP_ASK, {INPUT_ENTER}, "do it", NULL},
 
 	{ACTION_BACK, EVERYWHERE, KEYMAP_LEAVE, {INPUT_ESC}, "back; nothing is done", NULL},
-	{ACTION_BACK, TEXT | KEYMAP_RUNS, KEYMAP_LEAVE, {'q', F(10)}, "back", NULL},
+	{ACTION_BACK, TEXT | KEYMAP_RUNS | KEYMAP_EVENTS, KEYMAP_LEAVE, {'q', F(10)}, "back", NULL},
 	{ACTION_QUIT, KEYMAP_LIST, KEYMAP_LEAVE, {'q', F(10)}, "quit", NULL},
 	{ACTION_CANCEL, EVERYWHERE, KEYMAP_LEAVE, {CTRL('C')}, "cancel, then quit", NULL},
 	{ACTION_SUSPEND, EVERYWHERE, KEYMAP_LEAVE, {CTRL('Z')}, "suspend; fg comes back", NULL},

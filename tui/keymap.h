@@ -17,6 +17,7 @@ enum {
 	KEYMAP_RUNS = 1 << 1,   /* the recorded runs */
 	KEYMAP_PAGE = 1 << 2,   /* text to read: why, holds, help */
 	KEYMAP_DIFF = 1 << 3,   /* before and after */
+	KEYMAP_EVENTS = 1 << 5, /* the journal of a run */
 	KEYMAP_DIALOG = 1 << 4, /* something is about to be done */
 };
 

@@ -4,8 +4,10 @@ libtui_a_SOURCES = \
 	%D%/accounted.c %D%/accounted.h \
 	%D%/app.c %D%/app.h \
 	%D%/app_act.c %D%/app_act.h \
+	%D%/app_load.c %D%/app_load.h \
 	%D%/app_read.c %D%/app_read.h \
 	%D%/app_record.c %D%/app_record.h \
+	%D%/browse.c %D%/browse.h \
 	%D%/cell.c %D%/cell.h \
 	%D%/decode.c %D%/decode.h \
 	%D%/dialog.c %D%/dialog.h \
@@ -13,6 +15,7 @@ libtui_a_SOURCES = \
 	%D%/dialog_words.c %D%/dialog_words.h \
 	%D%/draw.c %D%/draw.h \
 	%D%/driver.c %D%/driver.h \
+	%D%/events.c %D%/events.h \
 	%D%/facts.c %D%/facts.h \
 	%D%/frame.c %D%/frame.h \
 	%D%/input.c %D%/input.h \
@@ -25,6 +28,7 @@ libtui_a_SOURCES = \
 	%D%/rescue.c %D%/rescue.h \
 	%D%/rowfold.c %D%/rowfold.h \
 	%D%/rows.c %D%/rows.h \
+	%D%/runlist.c %D%/runlist.h \
 	%D%/runwords.c %D%/runwords.h \
 	%D%/sequences.c %D%/sequences.h \
 	%D%/style.c %D%/style.h \
@@ -34,6 +38,7 @@ libtui_a_SOURCES = \
 	%D%/view_act.c \
 	%D%/view_diff.c \
 	%D%/view_draw.c \
+	%D%/view_events.c \
 	%D%/view_find.c \
 	%D%/view_help.c \
 	%D%/view_keys.c \
@@ -42,4 +47,5 @@ libtui_a_SOURCES = \
 	%D%/view_pane.c \
 	%D%/view_record.c \
 	%D%/view_rows.c \
+	%D%/view_runs.c \
 	%D%/view_why.c

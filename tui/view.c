@@ -34,6 +34,10 @@ void view_free(struct view *v)
 	dialog_close(&v->dialog);
 	page_free(&v->page);
 	plan_clear(&v->here);
+	runlist_free(&v->runs);
+	browse_free(&v->runs_list);
+	events_free(&v->events);
+	browse_free(&v->events_list);
 	detail_unref(v->why_detail);
 	memset(v, 0, sizeof(*v));
 }

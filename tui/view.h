@@ -12,7 +12,9 @@
 #include "engine/act.h"
 #include "engine/vigil.h"
 #include "model/tracker.h"
+#include "tui/browse.h"
 #include "tui/dialog.h"
+#include "tui/events.h"
 #include "tui/input.h"
 #include "tui/keymap.h"
 #include "tui/line.h"
@@ -21,11 +23,12 @@
 #include "tui/page.h"
 #include "tui/query.h"
 #include "tui/rows.h"
+#include "tui/runlist.h"
 
 #define VIEW_COLS_MIN 40
 #define VIEW_ROWS_MIN 10
 
-enum screen { SCREEN_LIST, SCREEN_WHY, SCREEN_DIFF, SCREEN_HELP };
+enum screen { SCREEN_LIST, SCREEN_WHY, SCREEN_DIFF, SCREEN_HELP, SCREEN_RUNS, SCREEN_EVENTS };
 
 enum request {
 	REQUEST_NONE,
@@ -34,6 +37,11 @@ enum request {
 	REQUEST_REDRAW,   /* Ctrl-L */
 	REQUEST_RESCAN,   /* wants facts at once, not at the next tick */
 	REQUEST_RUN,      /* another run was chosen, or none: adopt it, let go of the one before */
+	REQUEST_RUNS,     /* the recorded runs are wanted: view_runs_loaded() */
+	REQUEST_OPEN_RUN, /* the recorded run view.runs_at is to be in view: view_record() */
+	REQUEST_EVENTS,   /* the journal of view.events_of is wanted: view_events_loaded() */
+	REQUEST_NOTE,     /* view.edit's text goes to the journal, about view.note_of */
+	REQUEST_EXPORT,   /* the incident record of the run whose events or members are shown */
 	REQUEST_ACT,      /* carry out view.dialog's plan: view_acted() or view_act_failed() */
 	REQUEST_SNAPSHOT, /* `s`: write the held before state: view_say() */
 	REQUEST_DETAIL,   /* all details of view.why_of are wanted: view_detail() */
@@ -52,7 +60,7 @@ enum reading {
 };
 
 enum popup { POPUP_NONE, POPUP_RUN, POPUP_USER, POPUP_SIGNAL, POPUP_SORT };
-enum prompt { PROMPT_NONE, PROMPT_FIND, PROMPT_FILTER };
+enum prompt { PROMPT_NONE, PROMPT_FIND, PROMPT_FILTER, PROMPT_NOTE };
 
 struct view_options {
 	bool readonly;      /* acts are absent */
@@ -110,6 +118,22 @@ struct view {
 	struct detail *why_detail; /* counted; NULL: not read yet */
 	enum reading why_reading;
 
+	struct runlist runs;
+	struct browse runs_list;
+	bool runs_known;
+	char runs_at[RUN_ID_MAX + 1]; /* the run under the cursor; "": none */
+
+	struct events events;
+	struct browse events_list;
+	bool events_known;
+	char events_of[RUN_ID_MAX + 1]; /* whose they are; "": nobody's yet */
+	char events_trouble[300];       /* what is wrong with that journal; "": nothing */
+	uint64_t events_at;             /* the seq of the event under the cursor */
+	enum screen events_back;        /* where Esc leads */
+
+	struct identity note_of; /* whom a note explains; pid 0: the run */
+	char note_title[100];
+
 	const struct act_outcome *outcome; /* borrowed from the app; NULL: nothing was sent */
 	uint64_t held_wall_ns;             /* the before state that the app holds; 0: none */
 	bool acting;                       /* an act is under way */
@@ -166,6 +190,11 @@ void view_detail(struct view *v, enum reading how, struct detail *d);
 
 /* It is known anew who is connected. */
 void view_contacts(struct view *v);
+
+/* All recorded runs: taken, runs is empty then. */
+void view_runs_loaded(struct view *v, struct runlist *runs);
+/* The journal of events_of: taken.  trouble: what is wrong with it, "": nothing. */
+void view_events_loaded(struct view *v, struct events *events, const char *trouble);
 
 /* A line at the foot of the screen until the next key. */
 void view_say(struct view *v, enum style style, const char *fmt, ...)
@@ -227,6 +256,23 @@ void view_diff_page(struct view *v);
 
 /* Plans what T would hit at the cursor, once a row and scan. */
 void view_plan_here(struct view *v);
+
+/* The screens of runs and events. */
+enum request view_open_runs(struct view *v);
+enum request view_open_events(struct view *v, const char *id); /* NULL: no run is in view */
+enum request view_open_note(struct view *v);
+enum request view_runs_key(struct view *v, enum action a);
+enum request view_events_key(struct view *v, enum action a);
+void view_runs_filter(struct view *v); /* after its query has changed */
+void view_events_filter(struct view *v);
+void view_runs_find(struct view *v, int direction);
+void view_events_find(struct view *v, int direction);
+void view_draw_runs(struct view *v, const struct area *area);
+void view_draw_events(struct view *v, const struct area *area);
+void view_draw_note(const struct view *v, const struct area *screen);
+/* The first line of a screen that is not about processes. */
+void view_draw_title(const struct view *v, const struct area *area, const char *what,
+		     const struct query *filter);
 
 /* Pieces of the screen; each draws into its area alone. */
 void view_draw_head(const struct view *v, const struct area *area); /* lines above the list */

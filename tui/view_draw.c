@@ -111,6 +111,28 @@ static void draw_title(const struct view *v, const struct area *a)
 	draw_cut(a, 0, 1, end - 2, STYLE_TITLE, l.text);
 }
 
+void view_draw_title(const struct view *v, const struct area *a, const char *what,
+		     const struct query *filter)
+{
+	char right[48] = "stray ", when[9];
+	struct line l;
+	int end;
+
+	draw_fill(a, 0, 0, 1, a->cols, STYLE_TITLE, ' ');
+	line_start(&l, v->o.ascii);
+	if (v->k->now) {
+		line_text(&l, v->k->now->host.hostname, 40);
+		line_add(&l, " · ");
+		clock_hms(v->k->now->host.wall_ns, when);
+		snprintf(right, sizeof(right), "%s UTC ", when);
+	}
+	line_add(&l, "%s", what);
+	if (filter->kind != QUERY_NONE)
+		line_add(&l, " · only '%s'", filter->text);
+	end = draw_right(a, 0, a->cols, STYLE_TITLE, right);
+	draw_cut(a, 0, 1, end - 2, STYLE_TITLE, l.text);
+}
+
 /* --- the counts ------------------------------------------------------------ */
 
 struct counts {
@@ -383,11 +405,30 @@ static size_t place_list_keys(const struct view *v, int cols, struct placed_key 
 	}
 }
 
+static size_t place_list_page_keys(const struct view *v, struct placed_key *out)
+{
+	size_t n = place(out, 0, "Esc", "back", INPUT_ESC);
+
+	if (v->screen == SCREEN_RUNS) {
+		n = place(out, n, "Enter", "open", INPUT_ENTER);
+		n = place(out, n, "E", "events", 'E');
+	} else {
+		n = place(out, n, "m", "note", 'm');
+		n = place(out, n, "e", "export", 'e');
+		n = place(out, n, "R", "runs", 'R');
+	}
+	n = place(out, n, "/", "find", '/');
+	n = place(out, n, "\\", "filter", '\\');
+	return place(out, n, "?", "keys", '?');
+}
+
 static size_t place_page_keys(const struct view *v, struct placed_key *out)
 {
 	size_t n = place(out, 0, "Esc", "back", INPUT_ESC);
 
 	n = place(out, n, "Up Down", "scroll", 0);
+	if (v->screen == SCREEN_RUNS || v->screen == SCREEN_EVENTS)
+		return place_list_page_keys(v, out);
 	if (v->screen == SCREEN_DIFF)
 		n = place(out, n, "o", v->elsewhere ? "the run alone" : "elsewhere too", 'o');
 	return n;
@@ -418,12 +459,15 @@ void view_draw_keys(const struct view *v, const struct area *a)
 		[PROMPT_NONE] = "",
 		[PROMPT_FIND] = "find: ",
 		[PROMPT_FILTER] = "show only: ",
+		[PROMPT_NOTE] = "",
 	};
 	struct placed_key placed[PLACED_MAX];
 	size_t n = place_keys(v, a->cols, placed);
 	int x;
 
-	if (v->prompt) {
+	if (v->prompt == PROMPT_NOTE) {
+		return; /* it has a box of its own */
+	} else if (v->prompt) {
 		x = draw_text(a, 0, 1, STYLE_KEY, prompts[v->prompt]);
 		lineedit_draw(&v->edit, a, 0, x, a->cols - x - 1);
 	} else if (v->message[0]) {
@@ -499,10 +543,16 @@ void view_draw(struct view *v, struct grid *grid)
 	}
 	if (v->screen == SCREEN_LIST)
 		draw_list_screen(v, &a);
+	else if (v->screen == SCREEN_RUNS)
+		view_draw_runs(v, &a);
+	else if (v->screen == SCREEN_EVENTS)
+		view_draw_events(v, &a);
 	else
 		draw_page_screen(v, &a);
 	part = draw_part(&a, a.rows - 1, 0, 1, a.cols);
 	view_draw_keys(v, &part);
+	if (v->prompt == PROMPT_NOTE)
+		view_draw_note(v, &a);
 	if (v->popup)
 		menu_draw(&v->menu, &a);
 	if (v->dialog.open)

@@ -4,44 +4,81 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What a search, or a filter, of this screen is. */
+static struct query *prompt_query(struct view *v, enum prompt prompt)
+{
+	bool find = prompt == PROMPT_FIND;
+
+	if (v->screen == SCREEN_RUNS)
+		return find ? &v->runs_list.find : &v->runs_list.filter;
+	if (v->screen == SCREEN_EVENTS)
+		return find ? &v->events_list.find : &v->events_list.filter;
+	return find ? &v->find : &v->filter;
+}
+
 static void open_prompt(struct view *v, enum prompt prompt)
 {
 	v->prompt = prompt;
-	lineedit_set(&v->edit, prompt == PROMPT_FILTER ? v->filter.text : "");
+	lineedit_set(&v->edit, prompt == PROMPT_FILTER ? prompt_query(v, prompt)->text : "");
 }
 
-static void prompt_done(struct view *v)
+static void search(struct view *v, int direction)
 {
-	struct query *q = v->prompt == PROMPT_FIND ? &v->find : &v->filter;
-	bool find = v->prompt == PROMPT_FIND;
+	if (v->screen == SCREEN_RUNS)
+		view_runs_find(v, direction);
+	else if (v->screen == SCREEN_EVENTS)
+		view_events_find(v, direction);
+	else
+		view_find(v, direction);
+}
 
-	v->prompt = PROMPT_NONE;
-	if (find && !v->edit.len)
-		return; /* the last search stays: n goes on with it */
-	query_free(q);
-	query_parse(v->edit.text, q);
-	if (find)
-		view_find(v, 0);
+static void filtered(struct view *v)
+{
+	if (v->screen == SCREEN_RUNS)
+		view_runs_filter(v);
+	else if (v->screen == SCREEN_EVENTS)
+		view_events_filter(v);
 	else
 		view_show(v, v->list);
 }
 
-static void prompt_input(struct view *v, const struct input *in)
+static enum request prompt_done(struct view *v)
+{
+	enum prompt prompt = v->prompt;
+	struct query *q;
+
+	v->prompt = PROMPT_NONE;
+	if (prompt == PROMPT_NOTE)
+		return v->edit.len ? REQUEST_NOTE : REQUEST_NONE;
+	if (prompt == PROMPT_FIND && !v->edit.len)
+		return REQUEST_NONE; /* the last search stays: n goes on with it */
+	q = prompt_query(v, prompt);
+	query_free(q);
+	query_parse(v->edit.text, q);
+	if (prompt == PROMPT_FIND)
+		search(v, 0);
+	else
+		filtered(v);
+	return REQUEST_NONE;
+}
+
+static enum request prompt_input(struct view *v, const struct input *in)
 {
 	switch (lineedit_input(&v->edit, in)) {
 	case LINEEDIT_DONE:
-		prompt_done(v);
-		break;
+		return prompt_done(v);
 	case LINEEDIT_CANCEL:
-		if (v->prompt == PROMPT_FILTER && v->filter.kind != QUERY_NONE) {
-			query_free(&v->filter);
-			view_show(v, v->list);
+		if (v->prompt == PROMPT_FILTER &&
+		    prompt_query(v, PROMPT_FILTER)->kind != QUERY_NONE) {
+			query_free(prompt_query(v, PROMPT_FILTER));
+			filtered(v);
 		}
 		v->prompt = PROMPT_NONE;
 		break;
 	default:
 		break;
 	}
+	return REQUEST_NONE;
 }
 
 static enum request quit(struct view *v)
@@ -153,11 +190,15 @@ static enum request show_action(struct view *v, enum action a)
 		open_prompt(v, PROMPT_FILTER);
 		break;
 	case ACTION_FIND_NEXT:
-		view_find(v, 1);
+		search(v, 1);
 		break;
 	case ACTION_FIND_PREV:
-		view_find(v, -1);
+		search(v, -1);
 		break;
+	case ACTION_RUNS:
+		return view_open_runs(v);
+	case ACTION_EVENTS:
+		return view_open_events(v, v->vigil ? v->vigil->recorded.dir.id : NULL);
 	case ACTION_USER:
 		view_open_user_menu(v);
 		break;
@@ -206,6 +247,10 @@ static enum request record_action(struct view *v, enum action a)
 {
 	if (a == ACTION_SNAPSHOT)
 		return REQUEST_SNAPSHOT;
+	if (a == ACTION_NOTE)
+		return view_open_note(v);
+	if (v->vigil)
+		return REQUEST_EXPORT;
 	if (!v->outcome)
 		view_say(v, STYLE_DIM, "nothing was sent yet: there is no record to export");
 	else if (v->outcome->dir[0])
@@ -238,6 +283,7 @@ static enum request list_key(struct view *v, const struct keymap_entry *e)
 		return REQUEST_NONE;
 	case ACTION_SNAPSHOT:
 	case ACTION_EXPORT:
+	case ACTION_NOTE:
 		return record_action(v, e->action);
 	default:
 		break;
@@ -263,6 +309,8 @@ static enum request page_key(struct view *v, const struct keymap_entry *e)
 		v->elsewhere = !v->elsewhere;
 		view_diff_page(v);
 		break;
+	case ACTION_RUNS:
+		return view_open_runs(v);
 	case ACTION_EXPORT:
 		return record_action(v, e->action);
 	default:
@@ -271,13 +319,36 @@ static enum request page_key(struct view *v, const struct keymap_entry *e)
 	return REQUEST_NONE;
 }
 
+/* The keys that the screens of runs and events have in common. */
+static enum request browse_key(struct view *v, const struct keymap_entry *e)
+{
+	switch (e->action) {
+	case ACTION_FIND:
+	case ACTION_FILTER:
+	case ACTION_FIND_NEXT:
+	case ACTION_FIND_PREV:
+	case ACTION_HELP:
+		return show_action(v, e->action);
+	case ACTION_BACK:
+	case ACTION_CANCEL:
+		if (prompt_query(v, PROMPT_FILTER)->kind == QUERY_NONE)
+			break;
+		query_free(prompt_query(v, PROMPT_FILTER));
+		filtered(v);
+		return REQUEST_NONE;
+	default:
+		break;
+	}
+	return v->screen == SCREEN_RUNS ? view_runs_key(v, e->action)
+					: view_events_key(v, e->action);
+}
+
 static enum request key(struct view *v, uint32_t k)
 {
 	static const unsigned places[] = {
-		[SCREEN_LIST] = KEYMAP_LIST,
-		[SCREEN_WHY] = KEYMAP_PAGE,
-		[SCREEN_DIFF] = KEYMAP_DIFF,
-		[SCREEN_HELP] = KEYMAP_PAGE,
+		[SCREEN_LIST] = KEYMAP_LIST, [SCREEN_WHY] = KEYMAP_PAGE,
+		[SCREEN_DIFF] = KEYMAP_DIFF, [SCREEN_HELP] = KEYMAP_PAGE,
+		[SCREEN_RUNS] = KEYMAP_RUNS, [SCREEN_EVENTS] = KEYMAP_EVENTS,
 	};
 	const struct keymap_entry *e = keymap_find(k, places[v->screen]);
 	char asked[sizeof(v->message)];
@@ -294,6 +365,8 @@ static enum request key(struct view *v, uint32_t k)
 		view_say(v, STYLE_DIM, "%s: %s %s", keys, e->help, e->later);
 		return REQUEST_NONE;
 	}
+	if (v->screen == SCREEN_RUNS || v->screen == SCREEN_EVENTS)
+		return browse_key(v, e);
 	return v->screen == SCREEN_LIST ? list_key(v, e) : page_key(v, e);
 }
 
@@ -301,6 +374,10 @@ static void click_row(struct view *v, const struct input *in)
 {
 	unsigned line = v->top + (unsigned)(in->y - v->list_y);
 
+	if (v->screen == SCREEN_RUNS)
+		browse_click(&v->runs_list, in->y - v->list_y);
+	else if (v->screen == SCREEN_EVENTS)
+		browse_click(&v->events_list, in->y - v->list_y);
 	if (v->screen != SCREEN_LIST || in->y < v->list_y || in->y >= v->list_y + v->list_rows)
 		return;
 	for (size_t i = 0; i < v->rows.list.n; i++) {
@@ -375,6 +452,10 @@ static void wheel(struct view *v, const struct input *in)
 	for (int i = 0; i < 3; i++) {
 		if (v->screen == SCREEN_LIST)
 			view_list_action(v, a);
+		else if (v->screen == SCREEN_RUNS)
+			view_runs_key(v, a);
+		else if (v->screen == SCREEN_EVENTS)
+			view_events_key(v, a);
 		else
 			page_action(&v->page, a);
 	}
@@ -404,10 +485,8 @@ enum request view_update(struct view *v, const struct input *in)
 		return dialog_key(v, in);
 	if (v->popup)
 		return popup_input(v, in);
-	if (v->prompt) {
-		prompt_input(v, in);
-		return REQUEST_NONE;
-	}
+	if (v->prompt)
+		return prompt_input(v, in);
 	if (in->kind == INPUT_CLICK)
 		return click(v, in);
 	if (in->kind == INPUT_WHEEL)

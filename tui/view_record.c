@@ -99,12 +99,11 @@ void view_draw_journal(const struct view *v, const struct area *a, int y)
 	}
 	line_start(&l, v->o.ascii);
 	clock_hms(v->k->now->coverage.first_scan_wall_ns, when);
-	line_add(&l, "scans since %s", when);
-	if (g->gap_to_ns)
-		line_add(&l, ", ");
-	view_add_gap(v, &l);
-	line_add(&l, " · ");
+	line_add(&l, "scans since %s · ", when);
 	add_watch(v, &l);
+	if (g->gap_to_ns)
+		line_add(&l, " · ");
+	view_add_gap(v, &l);
 	line_add(&l, " · not what lived between two");
 	x = draw_text(a, y, 1, STYLE_HEADER, "seen: ");
 	draw_cut(a, y, x, a->cols - x - 1, STYLE_DIM, l.text);

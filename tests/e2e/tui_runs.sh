@@ -69,6 +69,50 @@ signal() {
 	tui_keys Enter
 }
 
+# q leads back from a screen, and out of the list.
+leave() {
+	tui_shows "EXIT 0 0 cooked" && return 0
+	tui_keys q
+	sleep 0.3
+	return 1
+}
+quit() { tui_until leave; }
+
+id() { awk -v n="$2" '$1 == n { print $2; exit }' "$tui_dir/$1"; }
+gone() { ! grep -qsE '^[0-9]+ \(.*\) [^ZX]' "/proc/$1/stat"; }
+
+# start COLS ROWS OPTION...
+start() {
+	local cols=$1 rows=$2
+	shift 2
+	tui_start "$cols" "$rows" env TERM=xterm-256color LC_ALL=C.UTF-8 "STRAY_STATE_DIR=$state" \
+		"$stray" watch -d 3 "$@" && tui_wait "stray ·"
+}
+
+pane_says() { tui_screen | tail -n 9 | grep -q "^ $1 "; }
+
+# aim PID: the cursor stands on it, or the test ends here.
+aim() {
+	[[ $1 =~ ^[0-9]+$ ]] || bail "no PID to aim at"
+	tui_keys /
+	tui_wait "find:" || bail "no prompt"
+	tui_type "$1"
+	tui_keys Enter
+	tui_wait_gone "find:"
+	tui_until pane_says "$1" || bail "the cursor is not on $1"
+}
+
+# signal KEY NAME PID: to that process alone; the dialog must say so before Enter.
+signal() {
+	aim "$3"
+	tui_keys "$1"
+	tui_wait "$2 to group" || bail "no dialog"
+	tui_keys BTab
+	tui_wait "$2 to process $3 " || bail "the dialog is not about $3"
+	tui_wait "Enter sends $2 to 1" || bail "the dialog hits others"
+	tui_keys Enter
+}
+
 quit() {
 	tui_keys Escape Escape q
 	tui_wait "EXIT 0 0 cooked"
@@ -82,6 +126,7 @@ told_lost() { journal | grep '"event":"watch_stopped"' | grep -q '"reason":"lost
 told_signal() { journal | grep '"event":"watch_stopped"' | tail -n 1 | grep -q '"reason":"signal"'; }
 told_diff() { journal | grep -q '"what":"diff"'; }
 told_asked() { journal | tail -n 1 | grep -q '"reason":"asked"'; }
+no_secret() { ! grep -rq hunter2hunter2 "$state"; }
 holds() { "$stray" verify --state-dir "$state" "$(id)" >/dev/null; }
 
 made work ignore-term
@@ -105,6 +150,8 @@ ok "the survivor is named" tui_wait "$term alive"
 ok "the intent is in the run's journal" told signal_intent
 ok "so is the survivor" tui_until told_of survivor "$term"
 tui_until told_diff || bail "the act does not end"
+tui_wait "0 of 1 gone" || bail "the act does not end"
+tui_wait_gone "under way"
 quit
 ok "who leaves says so" told watch_stopped
 ok "the journal holds" holds
@@ -140,12 +187,48 @@ ok "and is said" tui_until told_signal
 ok "the journal holds at last" holds
 made_end
 
+# --- the screens of runs and events; a note; an export
+made work2 ignore-term
+term=$(pid work2 child)
+[ -n "$term" ] || bail "no PID of the member"
+"$stray" adopt --state-dir "$state" --id second "$term" >/dev/null || bail "not adopted"
+mkdir -m 700 "$state/runs/broken"
+start 100 30
+ok "without a TARGET the run that needs eyes is shown" tui_wait "second needs eyes"
+tui_keys o
+ok "what looks left behind is one key away" tui_wait "accounted for"
+tui_keys o
+tui_keys R
+ok "the runs are listed" tui_wait "1 of 3 with something alive"
+ok "a damaged one says why" tui_wait "DAMAGED"
+tui_keys E
+ok "E shows the events of the one under the cursor" tui_wait "second · events"
+ok "its adoption among them" tui_wait "members: 1"
+tui_keys Escape
+tui_wait "newest first"
+tui_keys Enter
+tui_wait "stray ·"
+aim "$term"
+tui_keys m
+ok "m opens a line for a note" tui_wait "Note on $term"
+tui_type "a log shipper, --token=hunter2hunter2"
+tui_keys Enter
+ok "the note is written" tui_wait "noted of $term"
+tui_keys E
+ok "the events screen grows with it" tui_wait "a log shipper"
+ok "secrets in it are masked" tui_wait "--token=***"
+tui_keys e
+ok "e exports the record, and names the file" tui_wait "exported: $state/exports/second-"
+ok "it tells of the note" grep -q "a log shipper" "$state"/exports/second-*.md
+ok "no secret is in any file" no_secret
+quit
+
 # --- nothing is written where that is not wanted, or not possible
 made other daemon
 left=$(pid other child)
 [ -n "$left" ] || left=$(pid other daemon)
-runs() { find "$state/runs" -mindepth 1 -maxdepth 1 | wc -l; }
-before=$(runs)
+count_runs() { find "$state/runs" -mindepth 1 -maxdepth 1 | wc -l; }
+before=$(count_runs)
 start 100 30 --readonly
 aim "$left"
 tui_keys r
@@ -153,7 +236,7 @@ ok "readonly: the menu says that nothing is recorded" tui_wait "kept in memory o
 tui_keys Enter
 ok "readonly: the run is in memory" tui_wait "not recorded"
 quit
-is "readonly: no run is made" "$(runs)" "$before"
+is "readonly: no run is made" "$(count_runs)" "$before"
 : >"$tui_dir/nodir"
 state=$tui_dir/nodir start 100 30
 aim "$left"

@@ -406,8 +406,8 @@ static void keys_of_what_is_to_come_say_so(void **state)
 
 	(void)state;
 	started(&w, world_incident(), 24, 100);
-	world_keys(&w, "E");
-	world_shows(&w, "comes with the journal");
+	world_keys(&w, "t");
+	world_shows(&w, "comes with stray run");
 	world_keys(&w, "Down");
 	world_hides(&w, "comes with");
 	world_end(&w);
