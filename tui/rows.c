@@ -204,6 +204,25 @@ static bool is_shown_dead(const struct builder *b, const struct process *ghost)
 	       !table_pid(b->k->now, ghost->id.pid);
 }
 
+static int by_number(const void *a, const void *b)
+{
+	const struct process *x = a, *y = b;
+
+	return identity_order(&x->id, &y->id);
+}
+
+/* Of two dead that had one number the later is shown.  Nothing is freed: all are borrowed. */
+static void sort_borrowed(struct table *t)
+{
+	size_t kept = 0;
+
+	qsort(t->procs.v, t->procs.n, sizeof(*t->procs.v), by_number);
+	for (size_t i = 0; i < t->procs.n; i++)
+		if (i + 1 == t->procs.n || t->procs.v[i + 1].id.pid != t->procs.v[i].id.pid)
+			t->procs.v[kept++] = t->procs.v[i];
+	t->procs.n = kept;
+}
+
 /* The processes of now, and the dead that are shown where they were: all borrowed. */
 static int merge_dead(struct builder *b)
 {
@@ -232,7 +251,7 @@ static int merge_dead(struct builder *b)
 	}
 	t->procs.v = v;
 	t->procs.n = n;
-	table_sort(t);
+	sort_borrowed(t);
 	return 0;
 }
 

@@ -182,6 +182,27 @@ static struct process *next_same(const struct table *t, size_t *from, struct ide
 	return &t->procs.v[*from];
 }
 
+/* Who was missed by a scan, and is here again, never was a ghost. */
+static void take_back(struct tracker *k, struct table *scan)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < k->ghosts.n; i++) {
+		struct ghost *g = &k->ghosts.v[i];
+		struct process *p = table_find(scan, g->p.id);
+
+		if (!p) {
+			k->ghosts.v[kept++] = *g;
+			continue;
+		}
+		if (k->run && run_is_member(&g->p))
+			k->run->ended--;
+		carry_over(k, scan, p, &g->p);
+		process_clear(&g->p);
+	}
+	k->ghosts.n = kept;
+}
+
 int tracker_fold(struct tracker *k, struct table *scan, struct err *err)
 {
 	struct table *was = k->now;
@@ -194,6 +215,7 @@ int tracker_fold(struct tracker *k, struct table *scan, struct err *err)
 		if (p)
 			carry_over(k, scan, p, &was->procs.v[i]);
 	}
+	take_back(k, scan);
 	/* only now: a ghost leaves a hole in the table that parents were looked up in */
 	at = 0;
 	for (size_t i = 0; i < n; i++)

@@ -44,6 +44,10 @@ static struct table *host(unsigned which, unsigned scan)
 	world_age(t, scan);
 	if (which & 2 && scan % 3 == 1)
 		world_without(t, 4171);
+	if (which & 8 && scan % 2)
+		world_without(t, 4150);
+	else if (which & 8 && which % 2) /* its number comes again and again */
+		table_pid(t, 4150)->id.start += scan;
 	if (which & 4 && scan % 2)
 		world_add(t, 5000 + (pid_t)(scan % 7), 1, 5000, 5000, "sh -c x", "/usr/bin/dash");
 	return t;

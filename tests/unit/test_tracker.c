@@ -131,6 +131,31 @@ static void dead_members_are_kept_and_counted(void **state)
 	tracker_free(&k);
 }
 
+static void who_was_missed_by_one_scan_is_no_ghost(void **state)
+{
+	struct tracker k;
+	struct run run;
+	struct selector s;
+
+	(void)state;
+	hosts_track(&k, INIT "8 1 8 8 S 4 sh\n9 8 8 8 S 5 a\n");
+	assert_int_equal(selector_parse("8", &s, NULL), 0);
+	assert_int_equal(run_choose(&run, &s, k.now, NULL), 0);
+	assert_int_equal(tracker_set_run(&k, &run, NULL), 0);
+	hosts_look(&k, INIT "8 1 8 8 S 4 sh\n");
+	assert_int_equal(run.ended, 1);
+	hosts_look(&k, INIT "8 1 8 8 S 4 sh\n9 8 8 8 S 5 - noread\n");
+	assert_int_equal(run.ended, 0);
+	assert_null(tracker_ghost(&k, (struct identity){9, 5}));
+	assert_true(bytes_is(&hosts_process(k.now, 9)->detail->comm, "a"));
+	assert_true(run_is_member(hosts_process(k.now, 9)));
+	hosts_look(&k, INIT);
+	assert_int_equal(run.ended, 2);
+	run_clear(&run);
+	selector_free(&s);
+	tracker_free(&k);
+}
+
 static void a_storm_leaves_no_more_ghosts_than_fit(void **state)
 {
 	struct table *t = hosts_table(INIT);
@@ -337,6 +362,7 @@ int main(void)
 		cmocka_unit_test(the_dead_are_kept_while_something_alive_came_from_them),
 		cmocka_unit_test(dead_suspects_are_kept_for_a_while),
 		cmocka_unit_test(dead_members_are_kept_and_counted),
+		cmocka_unit_test(who_was_missed_by_one_scan_is_no_ghost),
 		cmocka_unit_test(a_storm_leaves_no_more_ghosts_than_fit),
 		cmocka_unit_test(cpu_use_is_taken_between_two_looks),
 		cmocka_unit_test(what_was_found_out_stays_with_the_process),
