@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "cmd/end_print.h"
 #include "cmd/subject.h"
+#include "engine/chronicle.h"
 #include "engine/act.h"
 #include "engine/look.h"
 
@@ -355,11 +356,29 @@ static bool none_alive(const struct end *e)
 	return true;
 }
 
+/* The journal may not know it yet: who ended it may have died before it could say so. */
+static int settle(struct end *e, struct err *err)
+{
+	struct recorded over;
+	int r = recorded_open(e->common.state_dir, e->run.id, true, &over, err);
+
+	if (!r)
+		r = look_set_run(&e->look, &over.run, err);
+	if (!r)
+		r = chronicle_settle(&over, &e->look.tracker, err);
+	look_set_run(&e->look, &e->run, NULL);
+	recorded_close(&over);
+	return r;
+}
+
 /* Nothing is left to be ended: that is what was asked for. */
 static int say_over(struct end *e, struct err *err)
 {
 	struct act_outcome nothing = {.done = true};
+	struct err unwritten = {0};
 
+	if (e->kind == ACT_END && !e->dry_run && !e->no_record && settle(e, &unwritten) < 0)
+		cmd_trouble(&unwritten);
 	snprintf(nothing.title, sizeof(nothing.title), "%.80s: nothing is alive", e->run.id);
 	return print_outcome(e, &nothing, err);
 }

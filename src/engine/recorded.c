@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/mask.h"
 #include "record/anchor.h"
 #include "record/digest.h"
 #include "record/host_json.h"
@@ -88,8 +89,9 @@ int recorded_refresh(struct recorded *r, struct err *err)
 {
 	int rc;
 
-	if (journal_size(r->dir.journal) == r->seen_end)
-		return 0;
+	rc = journal_check_there(r->dir.journal, err);
+	if (rc || journal_size(r->dir.journal) == r->seen_end)
+		return rc;
 	rc = read_story(r, err);
 	if (!rc && r->story.over_mono_ns)
 		r->run.over_ticks = over_ticks(&r->story);
@@ -302,6 +304,17 @@ static int describe_requesters(struct run_record *r, const struct table *t)
 	return 0;
 }
 
+/* A person's words may quote a command line. */
+static int copy_masked(const char *text, char **out)
+{
+	struct bytes masked = {0};
+	int r = mask_text(text, strlen(text), &masked, NULL);
+
+	*out = r < 0 ? NULL : strndup(masked.data, masked.len);
+	bytes_free(&masked);
+	return *out ? 0 : -ENOMEM;
+}
+
 static int describe(struct run_record *r, const struct adoption *how, const struct tracker *k,
 		    struct err *err)
 {
@@ -320,9 +333,7 @@ static int describe(struct run_record *r, const struct adoption *how, const stru
 	r->started_known = KNOWN_STATED;
 	r->deadline_wall_ns = how->expired_wall_ns;
 	selector_text(&run->chosen, r->target, sizeof(r->target));
-	if (how->approved_by)
-		r->approved_by = strdup(how->approved_by);
-	if ((how->approved_by && !r->approved_by) ||
+	if ((how->approved_by && copy_masked(how->approved_by, &r->approved_by) < 0) ||
 	    describe_root(r, t, table_find(t, run->root)) < 0 || describe_requesters(r, t) < 0)
 		return err_nomem(err);
 	if (!how->id)

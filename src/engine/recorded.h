@@ -50,7 +50,8 @@ int recorded_adopt(const struct adoption *how, const struct tracker *k, struct r
 
 /*
  * Takes in what other strays have added to its journal since.  1: there was some
- * (run's kept members and times may have changed); 0; or -errno.
+ * (run's kept members and times may have changed); 0; or -errno, -ESTALE where the
+ * journal was removed.
  */
 int recorded_refresh(struct recorded *r, struct err *err);
 

@@ -117,6 +117,18 @@ uint64_t journal_size(const struct journal *j)
 	return fstat(j->fd, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
+int journal_check_there(const struct journal *j, struct err *err)
+{
+	struct stat st;
+
+	if (fstat(j->fd, &st) < 0)
+		return fail(j, errno, err);
+	return st.st_nlink
+		       ? 0
+		       : err_set(err, ESTALE,
+				 "%.150s: the file was removed: nothing can be recorded", j->name);
+}
+
 void journal_cancel(struct journal *j)
 {
 	jw_discard(j->body);
@@ -266,9 +278,9 @@ static int append(struct journal *j, struct err *err)
 
 	if (fstat(j->fd, &st) < 0)
 		return fail(j, errno, err);
-	if (st.st_nlink == 0)
-		return err_set(err, ESTALE, "%.150s: the file was removed: nothing can be recorded",
-			       j->name);
+	r = journal_check_there(j, err);
+	if (r < 0)
+		return r;
 	r = journal_tail_find(j->fd, (uint64_t)st.st_size, j->name, &j->tail, err);
 	if (!r && j->tail.torn_bytes)
 		r = close_torn(j, err);

@@ -70,6 +70,9 @@ const char *journal_head(const struct journal *j);
 uint64_t journal_seq(const struct journal *j);
 uint64_t journal_end(const struct journal *j); /* where that line ends, bytes */
 
+/* Whether the file still has a name: 0, or -ESTALE: what is added to it is in no journal. */
+int journal_check_there(const struct journal *j, struct err *err);
+
 /* Bytes of the file now, others' lines included; 0 where it cannot be asked. */
 uint64_t journal_size(const struct journal *j);
 

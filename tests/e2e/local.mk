@@ -8,8 +8,10 @@ dist_check_SCRIPTS += %D%/members.py
 TESTS += %D%/members.py
 
 # What is recorded, and what of it can be relied on.
-dist_check_SCRIPTS += %D%/records.py %D%/records_user.sh %D%/verify.py
-TESTS += %D%/records.py %D%/records_user.sh %D%/verify.py
+E2E_RECORDS = %D%/anchored.py %D%/faults.py %D%/killed.py %D%/records.py %D%/records_user.sh \
+	%D%/secrets.py %D%/verify.py
+dist_check_SCRIPTS += $(E2E_RECORDS)
+TESTS += $(E2E_RECORDS)
 EXTRA_DIST += %D%/as_user.sh %D%/recorded.py
 
 # Real terminals, by tmux; pictures.
