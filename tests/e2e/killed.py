@@ -4,8 +4,9 @@
 
 As many as there is time for: STRAY_KILLS (200) in STRAY_KILLS_SECONDS (30); STRAY_KILLS_SEED
 says which.  Afterwards each time: what was announced is
-in the journal, the chain holds or a torn tail is named, the next stray goes on; and in the end
-nothing is stopped that nobody stopped on purpose.
+in the journal, the chain holds or a torn tail is named, the next stray goes on, and nothing is
+stopped that nobody stopped on purpose, but for who was to be killed a moment later: the journal
+names it, and the next end or thaw sets that right.
 """
 import contextlib
 import os
@@ -91,8 +92,12 @@ def end(s, kill, n, made):
         status, said = kill("end", f"run:{run}", "-k", CHOICE.choice(("0", "0.02", "1")))
         if not alive(child):
             assert has(s, run, "signal_intent", signal="KILL"), "a death that nobody announced"
-        elif frozen(child):
+        elif frozen(child):  # between the STOP and the KILL; the next stray finds it named
+            assert has(s, run, "signal_intent", signal="STOP"), "a signal without its intent"
             left_stopped.append(run)
+            if CHOICE.random() < 0.5:
+                s("thaw", f"run:{run}")
+                assert not frozen(child)
         if status == 0:
             assert not alive(child) and has(s, run, "run_closed", state="ended"), said
         s("end", f"run:{run}", "-k", "0.02")
@@ -137,7 +142,6 @@ def whatever_is_killed_nothing_that_was_announced_is_missing():
     print(f"# {killed} killed in {time.monotonic() - started:.0f} s, {len(left_stopped)} of which "
           "left what they had stopped on the way to a KILL", flush=True)
     assert killed >= 10, "too few were killed: LATEST_S is too long here"
-    assert not left_stopped, left_stopped
 
 
 main([whatever_is_killed_nothing_that_was_announced_is_missing])
