@@ -114,7 +114,12 @@ int recorded_open(const char *state_dir, const char *name, bool write, struct re
 	int r;
 
 	memset(out, 0, sizeof(*out));
-	r = recorded_state_dir(state_dir, write ? STATEDIR_WRITE : STATEDIR_READ, &out->state, err);
+	r = recorded_state_dir(state_dir, STATEDIR_READ, &out->state, err);
+	if (!r && write) { /* only now: what is not there is not made to look into it */
+		statedir_close(out->state);
+		out->state = NULL;
+		r = recorded_state_dir(state_dir, STATEDIR_WRITE, &out->state, err);
+	}
 	if (r == -ENOENT && err) {
 		err_clear(err);
 		return err_set(err, ENOENT, "%.64s: no such run: nothing was recorded yet", name);

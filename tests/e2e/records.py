@@ -66,6 +66,16 @@ def what_names_nothing_is_trouble_and_nothing_is_recorded():
         assert not os.path.exists(os.path.join(s.path, "runs")), "something was recorded"
 
 
+def to_ask_for_a_run_makes_no_directory():
+    with state() as s:
+        for args in (["note", "r", "x"], ["check", "r"], ["end", "run:r"], ["list", "run:r"],
+                     ["verify", "r"]):
+            done = s(*args, status=2)
+            assert done.stderr.startswith("stray: "), done.stderr
+        s("runs")
+        assert not os.path.exists(s.path)
+
+
 def times_are_kept_as_stated():
     with state() as s, Made("group", 1) as made:
         s("adopt", made["leader"], "--id", "t", "--started-at", "2026-01-02T03:04:05Z",
@@ -455,6 +465,7 @@ main([
     each_kind_of_target_is_adopted_and_written_down,
     a_control_group_is_adopted_where_there_is_one,
     what_names_nothing_is_trouble_and_nothing_is_recorded,
+    to_ask_for_a_run_makes_no_directory,
     times_are_kept_as_stated,
     what_may_not_be_adopted_is_refused,
     a_kernel_thread_is_no_run,
