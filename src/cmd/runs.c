@@ -181,6 +181,17 @@ static bool is_over(const struct runs_item *item, uint64_t before_ns)
 	       item->recorded.story.last_wall_ns < before_ns;
 }
 
+static int sweep(const struct listing *l, struct err *err)
+{
+	struct statedir *s = NULL;
+	int r = recorded_state_dir(l->common.state_dir, STATEDIR_WRITE, &s, err);
+
+	if (!r)
+		r = rundir_sweep(s, err);
+	statedir_close(s);
+	return r;
+}
+
 static int prune(const struct listing *l, const struct runs *runs, struct err *err)
 {
 	uint64_t now = clock_wall_ns(), before = now > l->older_ns ? now - l->older_ns : 0;
@@ -193,6 +204,8 @@ static int prune(const struct listing *l, const struct runs *runs, struct err *e
 		r = recorded_prune(l->common.state_dir, runs->v[i].id, err);
 		n += !r;
 	}
+	if (!r && runs->n)
+		r = sweep(l, err);
 	if (!r)
 		printf("%zu removed, %zu kept\n", n, runs->n - n);
 	return r;

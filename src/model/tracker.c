@@ -215,7 +215,8 @@ int tracker_fold(struct tracker *k, struct table *scan, struct err *err)
 		if (p)
 			carry_over(k, scan, p, &was->procs.v[i]);
 	}
-	take_back(k, scan);
+	if (was)
+		take_back(k, scan);
 	/* only now: a ghost leaves a hole in the table that parents were looked up in */
 	at = 0;
 	for (size_t i = 0; i < n; i++)

@@ -12,10 +12,12 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #define WATCH_LOCK "watch.lock"
 #define UNBORN ".new-" /* no id begins with a dot */
 #define DYING ".gone-"
+#define SWEEP_AGE_S 3600 /* to make one, or to remove one, takes milliseconds */
 
 bool rundir_id_valid(const char *id)
 {
@@ -215,21 +217,20 @@ int rundir_open(const struct statedir *s, const char *id, bool write, struct run
 int rundir_watch(struct rundir *d, struct err *err)
 {
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-	AUTO_FD fd = openat(d->fd, WATCH_LOCK, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int fd = openat(d->fd, WATCH_LOCK, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	int r;
 
 	if (fd < 0)
 		return err_errno(err, errno, "%.150s/" WATCH_LOCK, d->path);
 	r = file_check_ours(fd, WATCH_LOCK, err);
-	if (r < 0)
-		return r;
-	if (fcntl(fd, F_OFD_SETLK, &whole) < 0)
-		return errno == EAGAIN || errno == EACCES
-			       ? 0
-			       : err_errno(err, errno, "%.150s/" WATCH_LOCK, d->path);
-	d->watch = fd;
-	fd = -1;
-	return 1;
+	if (!r && fcntl(fd, F_OFD_SETLK, &whole) == 0) {
+		d->watch = fd;
+		return 1;
+	}
+	if (!r && errno != EAGAIN && errno != EACCES)
+		r = err_errno(err, errno, "%.150s/" WATCH_LOCK, d->path);
+	close(fd);
+	return r;
 }
 
 void rundir_unwatch(struct rundir *d)
@@ -286,6 +287,42 @@ int rundir_remove(const struct statedir *s, const struct rundir *d, struct err *
 	if (renameat2(runs, d->id, runs, dying, RENAME_NOREPLACE) < 0)
 		return err_errno(err, errno, "%.150s", d->path);
 	remove_made(d, runs, dying);
+	return 0;
+}
+
+/* What is left of one that was not finished: nobody has it in hand any more. */
+static void sweep_one(int runs, const char *name)
+{
+	struct rundir d = {
+		.fd = openat(runs, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
+		.watch = -1};
+	struct stat st;
+
+	if (d.fd >= 0 && fstat(d.fd, &st) == 0 && st.st_uid == geteuid() &&
+	    st.st_mtime < time(NULL) - SWEEP_AGE_S)
+		remove_made(&d, runs, name);
+	rundir_close(&d);
+}
+
+int rundir_sweep(const struct statedir *s, struct err *err)
+{
+	const struct dirent *e;
+	int fd, runs, r = statedir_subdir(s, "runs", &fd, err);
+	DIR *dir;
+
+	if (r < 0)
+		return r;
+	dir = fdopendir(fd);
+	if (!dir) {
+		close(fd);
+		return err_errno(err, errno, "%.150s/runs", statedir_path(s));
+	}
+	runs = dirfd(dir);
+	while ((e = readdir(dir)))
+		if (strncmp(e->d_name, UNBORN, sizeof(UNBORN) - 1) == 0 ||
+		    strncmp(e->d_name, DYING, sizeof(DYING) - 1) == 0)
+			sweep_one(runs, e->d_name);
+	closedir(dir);
 	return 0;
 }
 

@@ -74,6 +74,12 @@ int rundir_is_ours(const struct rundir *d, struct err *err);
 /* Removes it, with all that is in it: rundir_is_ours() is the caller's to ask. */
 int rundir_remove(const struct statedir *s, const struct rundir *d, struct err *err);
 
+/*
+ * Removes what strays that died left of runs while they made or removed them, an hour ago or
+ * more.  0, also where something stayed; or -errno.
+ */
+int rundir_sweep(const struct statedir *s, struct err *err);
+
 /* Ids of all runs, sorted; *ids owned, and each of them. */
 struct rundir_list {
 	char **v;

@@ -354,6 +354,20 @@ def what_was_pruned_is_not_missed_and_its_id_may_come_again():
             s("verify", status=1)
 
 
+def what_was_never_finished_is_swept_up():
+    with adopted() as (s, _):
+        runs = os.path.join(s.path, "runs")
+        for name in (".new-7-old", ".gone-7-old", ".new-7-young", ".other"):
+            os.mkdir(os.path.join(runs, name))
+            with open(os.path.join(runs, name, "journal.jsonl"), "w", encoding="utf-8"):
+                pass
+            if "young" not in name:
+                os.utime(os.path.join(runs, name), (0, 0))
+        s("verify")
+        s("runs", "--prune")
+        assert sorted(os.listdir(runs)) == [".new-7-young", ".other", "r"]
+
+
 def what_others_put_into_a_runs_directory_is_not_removed():
     with adopted() as (s, _):
         s("end", "run:r", "-k", "1")
@@ -479,6 +493,7 @@ main([
     verify_names_what_is_gone_or_was_changed,
     a_head_from_elsewhere_must_be_in_it,
     what_was_pruned_is_not_missed_and_its_id_may_come_again,
+    what_was_never_finished_is_swept_up,
     what_others_put_into_a_runs_directory_is_not_removed,
     a_run_is_listed_explained_frozen_thawed_and_ended,
     to_end_what_is_over_is_no_trouble,
