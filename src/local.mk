@@ -14,5 +14,5 @@ STRAY_LIBADD = $(NCURSESW_LIBS) $(PROC2_LIBS) $(JANSSON_LIBS) $(SODIUM_LIBS) \
 	-lm -lpthread
 
 bin_PROGRAMS += stray
-stray_SOURCES = %D%/main.c %D%/watch.c %D%/watch.h
+stray_SOURCES = %D%/main.c %D%/watch.c %D%/watch.h %D%/watch_batch.c %D%/watch_batch.h
 stray_LDADD = $(STRAY_LIBS) $(STRAY_LIBADD)

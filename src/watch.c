@@ -3,12 +3,14 @@
 
 #include "cmd/cmd.h"
 #include "tui/app.h"
+#include "watch_batch.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define OPT_READONLY 300
+enum { OPT_READONLY = 300, OPT_BATCH, OPT_NEXT };
+
 #define DELAY_DEFAULT_MS 1000
 #define PIDS_MAX 256
 
@@ -18,6 +20,8 @@ static const struct cmd_option options[] = {
 	{'p', "pid", "PID,...", "only these processes"},
 	{'M', "no-mouse", NULL, "leave the mouse to the terminal"},
 	{'U', "no-unicode", NULL, "draw with ASCII only"},
+	{OPT_BATCH, "batch", NULL, "watch a recorded run off a terminal, and print its events"},
+	{OPT_NEXT, "next", NULL, "wait for the next run to be recorded"},
 	{OPT_READONLY, "readonly", NULL, "acts are absent"},
 	{0, NULL, NULL, NULL},
 };
@@ -25,6 +29,7 @@ static const struct cmd_option options[] = {
 struct watch {
 	struct app_options app;
 	pid_t pids[PIDS_MAX];
+	bool batch;
 };
 
 static int parse_delay(const char *arg, unsigned *ms, struct err *err)
@@ -78,9 +83,38 @@ static int set_option(void *ctx, int id, const char *arg, struct err *err)
 	case OPT_READONLY:
 		w->app.readonly = true;
 		return 0;
+	case OPT_BATCH:
+		w->batch = true;
+		return 0;
+	case OPT_NEXT:
+		w->app.next = true;
+		return 0;
 	default:
 		return err_set(err, EINVAL, "unknown option");
 	}
+}
+
+static int batch(const struct watch *w, const struct cmd_common *common,
+		 const struct selector *target, struct err *err)
+{
+	struct batch_options o = {
+		.common = common,
+		.source = &w->app.source,
+		.next = w->app.next,
+		.delay_ms = w->app.delay_ms,
+	};
+
+	if (w->app.source.replay)
+		return err_set(err, EINVAL, "watch --batch: a replayed file does not go on");
+	if (w->app.user || w->app.n_pids || w->app.readonly)
+		return err_set(err, EINVAL,
+			       "watch --batch: -u, -p and --readonly are the live view's");
+	if (target->kind != SELECT_RUN && target->kind != SELECT_NONE)
+		return err_set(err, EINVAL,
+			       "watch --batch: only a recorded run is watched: stray adopt makes "
+			       "one of it first");
+	o.name = target->kind == SELECT_RUN ? target->name : NULL;
+	return batch_run(&o, err);
 }
 
 static int run(const struct cmd *cmd, int argc, char **argv)
@@ -97,9 +131,11 @@ static int run(const struct cmd *cmd, int argc, char **argv)
 		return parsed == PARSED_DONE ? STATUS_OK : STATUS_TROUBLE;
 	if (argc - rest > 1)
 		return cmd_troublef("watch: one TARGET at most: see stray watch --help");
-	if (common.json)
-		return cmd_troublef(
-			"watch: there is no JSON of a live view: see stray list --json");
+	if (common.json && !w.batch)
+		return cmd_troublef("watch: there is no JSON of a live view: see stray list --json "
+				    "and stray watch --batch --json");
+	if (w.app.next && argc > rest)
+		return cmd_troublef("watch --next: waits for a run that has no name yet");
 	if (argc > rest)
 		r = selector_parse(argv[rest], &target, &err);
 	if (!r)
@@ -110,7 +146,7 @@ static int run(const struct cmd *cmd, int argc, char **argv)
 	w.app.mono = common.color == COLOR_NEVER ||
 		     (common.color == COLOR_AUTO && no_color && *no_color);
 	if (!r)
-		r = app_run(&w.app, &err);
+		r = w.batch ? batch(&w, &common, &target, &err) : app_run(&w.app, &err);
 	selector_free(&target);
 	return r < 0 ? cmd_trouble(&err) : STATUS_OK;
 }
@@ -118,7 +154,7 @@ static int run(const struct cmd *cmd, int argc, char **argv)
 const struct cmd cmd_watch = {
 	.name = "watch",
 	.args = "[TARGET]",
-	.summary = "the live view (needs a terminal)",
+	.summary = "the live view (needs a terminal; --batch does not)",
 	.example = "stray watch -u op",
 	.options = options,
 	.run = run,

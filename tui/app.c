@@ -262,7 +262,7 @@ static int take_scan(struct app *a, struct err *err)
 	if (!r)
 		r = watch(a, err);
 	if (!r) {
-		app_record_look(&a->record, &a->view);
+		r = app_record_look(&a->record, &a->view, err);
 		app_load_again(&a->load, &a->view, clock_boot_ns());
 	}
 	if (!r)
@@ -335,7 +335,7 @@ static int choose_target(struct app *a, struct err *err)
 /* Who asks for some processes only has said what to show. */
 static bool wants_default(const struct app *a)
 {
-	return !a->o->target && !a->o->source.replay && !a->o->user && !a->o->n_pids;
+	return !a->o->target && !a->o->next && !a->o->source.replay && !a->o->user && !a->o->n_pids;
 }
 
 static int first_scan(struct app *a, struct err *err)
@@ -345,6 +345,8 @@ static int first_scan(struct app *a, struct err *err)
 	int r = 0;
 
 	scanner_request(a->scanner);
+	if (a->o->next)
+		r = app_record_await(&a->record, &a->view, err);
 	if (wants_default(a))
 		app_load_runs(&a->load, clock_boot_ns());
 	draw(a);

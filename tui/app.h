@@ -25,6 +25,7 @@ struct app_options {
 	const struct selector *target; /* the run to begin with; NULL: none */
 	unsigned delay_ms;             /* between two scans */
 	bool mouse, ascii, mono, readonly;
+	bool next; /* shows the next run that is recorded */
 };
 
 /* Runs until it is quit.  0, or -errno: no terminal, no /proc, a target that

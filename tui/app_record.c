@@ -59,16 +59,54 @@ int app_record_open(struct app_record *r, struct view *v, const char *name, stru
 	rc = view_record(v, &r->vigil, err);
 	if (rc < 0)
 		return rc;
-	app_record_look(r, v);
+	vigil_look(&r->vigil, v->k);
+	view_recorded(v);
 	return 0;
 }
 
-void app_record_look(struct app_record *r, struct view *v)
+int app_record_await(struct app_record *r, struct view *v, struct err *err)
 {
+	struct statedir *s = NULL;
+	struct err why = {0};
+	int rc = recorded_state_dir(r->o.state_dir, STATEDIR_READ, &s, &why);
+
+	if (!rc)
+		rc = rundir_list(s, &r->known, &why);
+	statedir_close(s);
+	if (rc < 0 && rc != -ENOENT) /* there need not be one yet */
+		return err_set(err, why.code, "%s", why.text);
+	v->waiting = true;
+	return 0;
+}
+
+static int take_newcomer(struct app_record *r, struct view *v, struct err *err)
+{
+	char id[RUN_ID_MAX + 1];
+	struct err why = {0};
+	int rc = vigil_newcomer(r->o.state_dir, &r->known, id, &why);
+
+	if (rc == 0)
+		return 0;
+	v->waiting = false;
+	rundir_list_clear(&r->known);
+	if (rc == 1)
+		rc = app_record_open(r, v, id, &why);
+	if (rc == -ENOMEM)
+		return err_nomem(err);
+	if (rc < 0)
+		view_say(v, STYLE_WARNING, "the next run is not shown: %s", why.text);
+	return 0;
+}
+
+int app_record_look(struct app_record *r, struct view *v, struct err *err)
+{
+	if (v->waiting && !v->has_run)
+		return take_newcomer(r, v, err);
 	if (!r->vigil.open || !v->vigil)
-		return;
+		return 0;
 	vigil_look(&r->vigil, v->k);
 	view_recorded(v);
+	return 0;
 }
 
 void app_record_note(struct app_record *r, struct view *v)
@@ -87,4 +125,5 @@ void app_record_note(struct app_record *r, struct view *v)
 void app_record_close(struct app_record *r, bool by_signal)
 {
 	let_go(r, by_signal ? "signal" : "asked");
+	rundir_list_clear(&r->known);
 }

@@ -12,6 +12,7 @@
 struct app_record {
 	struct vigil_options o;
 	struct vigil vigil;
+	struct rundir_list known; /* owned: while the next run is waited for */
 };
 
 /* The view has chosen another run, or none.  0 or -ENOMEM. */
@@ -20,8 +21,11 @@ int app_record_run(struct app_record *r, struct view *v, struct err *err);
 /* Takes the recorded run that name means into view.  As vigil_open(). */
 int app_record_open(struct app_record *r, struct view *v, const char *name, struct err *err);
 
-/* After each scan that the view was told of. */
-void app_record_look(struct app_record *r, struct view *v);
+/* From now on the next run that is recorded is taken into view.  0 or -errno. */
+int app_record_await(struct app_record *r, struct view *v, struct err *err);
+
+/* After each scan.  0 or -ENOMEM. */
+int app_record_look(struct app_record *r, struct view *v, struct err *err);
 
 /* Writes the note that the view asks for. */
 void app_record_note(struct app_record *r, struct view *v);

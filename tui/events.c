@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "base/vec.h"
 #include "tui/browse.h"
+#include "tui/line.h"
 
 #define SECONDS_A_DAY 86400
 

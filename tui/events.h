@@ -9,7 +9,6 @@
 
 #include "base/json_read.h"
 #include "model/identity.h"
-#include "tui/line.h"
 #include "tui/query.h"
 #include "tui/style.h"
 

@@ -89,6 +89,7 @@ struct view {
 	bool told_detach, told_late, told_over; /* once a run */
 	const struct vigil *vigil; /* borrowed from the app; NULL: the run is not recorded */
 	bool told_unwritten;
+	bool waiting; /* for the next run to be recorded */
 
 	struct rows rows;
 	struct tagset toggled, tagged;

@@ -44,7 +44,7 @@ static void add_what(const struct view *v, struct line *l)
 	char when[9];
 
 	if (!v->has_run) {
-		line_add(l, "nothing recorded");
+		line_add(l, v->waiting ? "waiting for the next run" : "nothing recorded");
 		return;
 	}
 	line_text(l, v->run.id, 40);

@@ -78,46 +78,6 @@ leave() {
 }
 quit() { tui_until leave; }
 
-id() { awk -v n="$2" '$1 == n { print $2; exit }' "$tui_dir/$1"; }
-gone() { ! grep -qsE '^[0-9]+ \(.*\) [^ZX]' "/proc/$1/stat"; }
-
-# start COLS ROWS OPTION...
-start() {
-	local cols=$1 rows=$2
-	shift 2
-	tui_start "$cols" "$rows" env TERM=xterm-256color LC_ALL=C.UTF-8 "STRAY_STATE_DIR=$state" \
-		"$stray" watch -d 3 "$@" && tui_wait "stray ·"
-}
-
-pane_says() { tui_screen | tail -n 9 | grep -q "^ $1 "; }
-
-# aim PID: the cursor stands on it, or the test ends here.
-aim() {
-	[[ $1 =~ ^[0-9]+$ ]] || bail "no PID to aim at"
-	tui_keys /
-	tui_wait "find:" || bail "no prompt"
-	tui_type "$1"
-	tui_keys Enter
-	tui_wait_gone "find:"
-	tui_until pane_says "$1" || bail "the cursor is not on $1"
-}
-
-# signal KEY NAME PID: to that process alone; the dialog must say so before Enter.
-signal() {
-	aim "$3"
-	tui_keys "$1"
-	tui_wait "$2 to group" || bail "no dialog"
-	tui_keys BTab
-	tui_wait "$2 to process $3 " || bail "the dialog is not about $3"
-	tui_wait "Enter sends $2 to 1" || bail "the dialog hits others"
-	tui_keys Enter
-}
-
-quit() {
-	tui_keys Escape Escape q
-	tui_wait "EXIT 0 0 cooked"
-}
-
 id() { basename "$state"/runs/run-*; }
 journal() { cat "$state/runs/$(id)/journal.jsonl"; }
 told() { journal | grep -q "\"event\":\"$1\""; }
@@ -129,6 +89,8 @@ told_asked() { journal | tail -n 1 | grep -q '"reason":"asked"'; }
 no_secret() { ! grep -rq hunter2hunter2 "$state"; }
 holds() { "$stray" verify --state-dir "$state" "$(id)" >/dev/null; }
 
+# The server of all windows is to hold nothing of what is made below.
+tui_start 100 30 true
 made work ignore-term
 term=$(pid work child)
 [ -n "$term" ] || bail "no PID of the member"
@@ -222,6 +184,48 @@ ok "e exports the record, and names the file" tui_wait "exported: $state/exports
 ok "it tells of the note" grep -q "a log shipper" "$state"/exports/second-*.md
 ok "no secret is in any file" no_secret
 quit
+
+# --- off a terminal
+export STRAY_STATE_DIR=$state
+"$stray" watch --batch -d 3 run:second >"$tui_dir/batch" 2>"$tui_dir/batch.err" &
+batch=$!
+batch_says() { grep -q "$1" "$tui_dir/batch"; }
+ok "batch: watches, and says so" tui_until batch_says "watch_started"
+"$stray" note second "from aside" || bail "no note"
+ok "batch: what others write is printed too" tui_until batch_says "from aside"
+start 100 30 --readonly run:second
+ok "beside it a view says that another watches" tui_wait "watched by another stray"
+quit
+kill -s TERM "$batch"
+wait "$batch"
+is "batch: TERM ends it, exit 0" $? 0
+ok "batch: and is the last that it says" sh -c "tail -n 1 '$tui_dir/batch' | grep -q 'watch_stopped.*signal'"
+is "batch: nothing else" "$(cat "$tui_dir/batch.err")" ""
+
+"$stray" watch --batch --json -d 3 >"$tui_dir/batch" 2>"$tui_dir/batch.err" &
+batch=$!
+ok "batch: without a TARGET the run that needs eyes" tui_until batch_says '"run":"second","event":"watch_started"'
+kill -s KILL "$term"
+ok "batch: the end of the member" tui_until batch_says "\"event\":\"exited\".*\"pid\":$term,"
+wait "$batch"
+is "batch: over, exit 0" $? 0
+ok "batch: the last line says why" sh -c "tail -n 1 '$tui_dir/batch' | grep -q '\"reason\":\"over\"'"
+ok "batch: its lines are the journal's own" sh -c "tail -n \$(wc -l <'$tui_dir/batch') \
+	'$state/runs/second/journal.jsonl' | cmp -s - '$tui_dir/batch'"
+"$stray" watch --batch "pgid:1234" >/dev/null 2>"$tui_dir/batch.err"
+is "batch: what is no recorded run: exit 2" $? 2
+ok "batch: and says to adopt it" grep -q "stray adopt makes" "$tui_dir/batch.err"
+
+# --- the next run
+made next1 daemon
+left=$(pid next1 daemon)
+[[ $left =~ ^[0-9]+$ ]] || bail "no PID of the daemon"
+start 100 30 --next
+ok "next: it waits" tui_wait "waiting for the next run"
+"$stray" adopt --id the-next "$left" >/dev/null || bail "not adopted"
+ok "next: and shows it" tui_wait "the-next · $left"
+quit
+made_end
 
 # --- nothing is written where that is not wanted, or not possible
 made other daemon

@@ -41,18 +41,31 @@ start() {
 		"$stray" watch -d 3 "$@" && tui_wait "stray ·"
 }
 
+# Nothing is pressed that could hit what this test did not start.
+bail() {
+	echo "Bail out! $*"
+	exit 1
+}
+
+# The cursor stands on that PID then, or the test ends here.
 find_number() {
+	[[ $1 =~ ^[0-9]+$ ]] || bail "no PID to find"
 	tui_keys /
-	tui_wait "find:"
+	tui_wait "find:" || bail "no prompt"
 	tui_type "$1"
 	tui_keys Enter
 	tui_wait_gone "find:"
+	tui_until pane_says "$1" || bail "the cursor is not on $1"
 }
 
-quit() {
-	tui_keys Escape Escape q
-	tui_wait "EXIT 0 0 cooked"
+# q leads back from a screen, and out of the list.
+leave() {
+	tui_shows "EXIT 0 0 cooked" && return 0
+	tui_keys q
+	sleep 0.3
+	return 1
 }
+quit() { tui_until leave; }
 
 # An SGR report of the left button, from 1: click COLUMN ROW.
 click() { tui_type $'\033[<0;'"$1;$2M"$'\033[<0;'"$1;$2m"; }
