@@ -86,6 +86,11 @@ def screens(s, target, keys):
     return seen
 
 
+def cmdline(pid):
+    with open(f"/proc/{pid}/cmdline", "rb") as f:
+        return f.read()
+
+
 def no_secret_is_in_any_file_or_on_any_screen():
     seen = Seen()
     flat = [x for pair in SECRETS.items() for x in pair]
@@ -93,9 +98,8 @@ def no_secret_is_in_any_file_or_on_any_screen():
                                                      "PATH": "/usr/bin:/bin"}) as made:
         made.process.stdin.write("\n")
         made.process.stdin.flush()
-        until(lambda: b"python" not in os.readlink(f"/proc/{made.pid}/exe").encode())
-        with open(f"/proc/{made.pid}/cmdline", "rb") as f:
-            assert SECRETS["token"].encode() in f.read(), "the test is blind"
+        until(lambda: cmdline(made.pid).startswith(b"sh\0"))
+        assert SECRETS["token"].encode() in cmdline(made.pid), "the test is blind"
 
         def run(*args, status=0):
             done = s(*args, status=status, text=False)

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# timeout: 300
 """A journal is checked by stray verify and, without stray, by doc/verify.sh: both find the same."""
 import hashlib
 import json
