@@ -40,6 +40,7 @@ libtui_a_SOURCES = \
 	%D%/view_draw.c \
 	%D%/view_events.c \
 	%D%/view_find.c \
+	%D%/view_foot.c \
 	%D%/view_help.c \
 	%D%/view_keys.c \
 	%D%/view_list.c \

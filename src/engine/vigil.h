@@ -6,8 +6,8 @@
  * next look tries again.  Never signals.
  *
  * It writes in its caller's thread: appending a line to a file, and one
- * fdatasync(2) a change of state; a lock that another writer holds is waited for
- * VIGIL_PATIENCE_NS only.
+ * fdatasync(2) a change of state.  A lock that another writer holds is waited for
+ * VIGIL_PATIENCE_NS only, the ledger's, at a change of state, as long as ledger.h says.
  */
 #ifndef STRAY_ENGINE_VIGIL_H
 #define STRAY_ENGINE_VIGIL_H
@@ -18,7 +18,7 @@
 #define VIGIL_GAP_NS 1000000000ull /* what is shorter is no gap in looks a second apart */
 
 struct vigil {
-	struct recorded recorded; /* its run is not the one in view of any tracker */
+	struct recorded recorded; /* who has its run in view takes a copy: it may be read anew */
 	bool open;
 	bool writes;                     /* its journal may be written to */
 	bool other;                      /* another stray watches it */
