@@ -379,10 +379,12 @@ int chronicle_open(struct recorded *r, const struct tracker *now, uint64_t inter
 		rc = tell_started(c, now->now, interval_ms, err);
 	if (!rc)
 		rc = chronicle_fold(c, now, err);
-	if (rc < 0)
+	if (rc < 0) {
+		rundir_unwatch(&r->dir);
 		free(c);
-	else
+	} else {
 		*out = c;
+	}
 	return rc;
 }
 

@@ -28,13 +28,19 @@ int recorded_state_dir(const char *option, enum statedir_use use, struct statedi
 	return r ? r : statedir_open(path, use, out, err);
 }
 
-void recorded_close(struct recorded *r)
+void recorded_release(struct recorded *r)
 {
 	if (r->state)
 		rundir_close(&r->dir);
+	statedir_close(r->state);
+	r->state = NULL;
+}
+
+void recorded_close(struct recorded *r)
+{
+	recorded_release(r);
 	story_clear(&r->story);
 	run_clear(&r->run);
-	statedir_close(r->state);
 	memset(r, 0, sizeof(*r));
 }
 
@@ -219,6 +225,15 @@ static bool root_is_gone(const struct recorded *r, const struct table *now)
 	return identity_known(r->run.root) && (!root || process_is_dead(root));
 }
 
+/* A group or session whose leader was gone when it was adopted: what it was made for had
+ * ended.  A mark or an audit session never had one leader. */
+static bool was_left(const struct recorded *r)
+{
+	enum selector_kind kind = r->run.chosen.kind;
+
+	return r->story.record.root_gone && (kind == SELECT_GROUP || kind == SELECT_SESSION);
+}
+
 enum run_state recorded_state(const struct recorded *r, const struct table *now)
 {
 	const struct story *s = &r->story;
@@ -236,7 +251,7 @@ enum run_state recorded_state(const struct recorded *r, const struct table *now)
 		return RUN_ENDED;
 	if (state == RUN_ACTIVE && !alive)
 		return RUN_FINISHED;
-	if (state == RUN_ACTIVE && root_is_gone(r, now))
+	if (state == RUN_ACTIVE && (root_is_gone(r, now) || was_left(r)))
 		return RUN_LEFTOVER;
 	if (state == RUN_ENDING && !table_find(now, s->ender))
 		return alive ? RUN_SURVIVED : RUN_ENDED;

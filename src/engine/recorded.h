@@ -34,6 +34,9 @@ int recorded_open(const char *state_dir, const char *name, bool write, struct re
 		  struct err *err);
 void recorded_close(struct recorded *r); /* of zeros too */
 
+/* Closes its files; what was read of it stays, until recorded_close(). */
+void recorded_release(struct recorded *r);
+
 struct adoption {
 	const char *state_dir;                     /* NULL: by default */
 	const char *id;                            /* NULL: one at random */

@@ -40,7 +40,9 @@ static int load_one(const char *state_dir, const char *id, struct tracker *k,
 	item->state = recorded_state(&item->recorded, NULL);
 	item->watched = rundir_is_watched(&item->recorded.dir);
 	item->here = k && recorded_is_here(&item->recorded, &k->now->host);
-	return item->here ? count_alive(item, k, err) : 0;
+	r = item->here ? count_alive(item, k, err) : 0;
+	recorded_release(&item->recorded); /* of a thousand runs none stays open */
+	return r;
 }
 
 static int newest_first(const void *a, const void *b)

@@ -35,10 +35,8 @@ static int begin(struct vigil *g, const struct tracker *k, struct err *err)
 		return 0;
 	}
 	g->other = false;
-	if (r < 0) {
-		rundir_unwatch(&g->recorded.dir);
+	if (r < 0)
 		return r;
-	}
 	if (since && now > since + VIGIL_GAP_NS && !g->gap_to_ns) {
 		g->gap_from_ns = since;
 		g->gap_to_ns = now;

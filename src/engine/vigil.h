@@ -44,8 +44,8 @@ int vigil_adopt(struct vigil *g, const struct vigil_options *o, const struct tra
 
 /*
  * Opens the run that name means.  host: this one; -ESRCH where the run is of another boot or
- * PID namespace.  Else as recorded_open(), but for a damaged one, which opens.  Watching begins with
- * the first look.
+ * PID namespace.  Else as recorded_open(), but for a damaged one, which opens.  Watching
+ * begins with the first look.
  */
 int vigil_open(struct vigil *g, const struct vigil_options *o, const char *name,
 	       const struct host *host, struct err *err);

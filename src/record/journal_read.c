@@ -23,10 +23,10 @@ struct reader {
 	int fd;
 	const struct journal_reading *what;
 	struct journal_verdict *v;
-	bool *found;    /* of what->heads, those that were come across */
-	VEC(char) line; /* without its newline */
-	bool ended;     /* with a newline */
-	uint64_t n;     /* lines so far */
+	bool *found;           /* of what->heads, those that were come across */
+	VEC(char) line;        /* without its newline */
+	bool ended;            /* with a newline */
+	uint64_t n;            /* lines so far */
 	uint64_t offset, size; /* what is behind size was not whole when the reading began */
 	size_t at, filled;
 	char chunk[CHUNK];
