@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 from e2e import LIFE, Code, Made, alive, as_root, end, listed, main, state_dir, stray, \
     stray_json, why
@@ -125,8 +126,10 @@ def asked(**kw):
     with tempfile.TemporaryDirectory() as d:
         os.chmod(d, 0o777)
         at = os.path.join(d, "s")
-        with Code(SERVICE, at, **kw) as service, Code(CLIENT, at, **kw) as client:
-            yield service, service.pids[0], client, client.pids[0]
+        with Code(SERVICE, at, **kw) as service:
+            time.sleep(0.05)  # start times are in ticks of 10 ms: not in the same one
+            with Code(CLIENT, at, **kw) as client:
+                yield service, service.pids[0], client, client.pids[0]
 
 
 def what_a_service_forked_while_a_member_spoke_with_it_is_a_possible_member():
