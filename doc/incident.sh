@@ -24,7 +24,7 @@ far_end='use Socket; $0 = "far-end"; alarm shift;
 case ${1:-} in
 agent)
 	# As an agent's tool call would be: marked, and with a credential at hand.
-	export AI_AGENT=incident-demo API_TOKEN=made-up-value
+	export AI_AGENT=$3 API_TOKEN=made-up-value
 	exec </dev/null >/dev/null 2>&1
 	(trap '' TERM && exec -a 'sh -c ./deploy.sh --env prod' sleep "$life") &
 	set -m
@@ -48,5 +48,6 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do
 	sleep 0.2
 done
 status=0
-setsid -w bash "$0" agent "$(cat "$dir/port")" || status=$?
-echo "agent: done, exit $status at $(date -u +%H:%M:%S) UTC"
+mark=incident-$$ # of this incident alone
+setsid -w bash "$0" agent "$(cat "$dir/port")" "$mark" || status=$?
+echo "agent: done, exit $status at $(date -u +%H:%M:%S) UTC; its work carries AI_AGENT=$mark"

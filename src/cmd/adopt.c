@@ -70,6 +70,22 @@ static int set_option(void *ctx, int id, const char *arg, struct err *err)
 	}
 }
 
+/* Which day "14:03" was taken to be, and whether that can be. */
+static void say_deadline(struct line *o, const struct story *s, const struct table *now)
+{
+	char when[CLOCK_RFC3339_MAX];
+	uint64_t started;
+
+	if (!s->record.deadline_wall_ns)
+		return;
+	clock_rfc3339(s->record.deadline_wall_ns, when);
+	line_put(o, ROLE_NORMAL, "to be over at %s, as you say", when);
+	if (host_started_wall_ns(&now->host, s->record.run.since_ticks, &started) &&
+	    s->record.deadline_wall_ns < started)
+		line_put(o, ROLE_SUSPECT, ": before the first of it that is alive began");
+	line_end(o);
+}
+
 static int print_text(const struct adopt *a, const struct recorded *r, const struct tracker *k,
 		      struct err *err)
 {
@@ -81,6 +97,7 @@ static int print_text(const struct adopt *a, const struct recorded *r, const str
 	line_put(&o, ROLE_NORMAL, "%s%s%s%zu alive%s%s", cmd_dot(), run_state_name(state),
 		 cmd_dot(), story_alive(&r->story), cmd_dot(), r->dir.path);
 	line_end(&o);
+	say_deadline(&o, &r->story, k->now);
 	return cmd_line_finish(&o, err);
 }
 

@@ -116,6 +116,8 @@ int act_before_signal(void *ctx, int sig, const struct identity *to, size_t n, s
 	}
 	if (!a->outcome.sent_wall_ns)
 		a->outcome.sent_wall_ns = s.wall_ns;
+	if (a->record && sig != a->outcome.sent.v[0].signal)
+		act_record_outlived(a->record, &a->outcome);
 	return a->record ? act_record_intent(a->record, sig, to, n, err) : 0;
 }
 

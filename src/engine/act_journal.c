@@ -294,8 +294,15 @@ static void fill_survivor(const struct act_journal *a, struct jw *j, const void 
 
 	(void)a;
 	process_json_identity(j, "process", item->id);
+	write_signal(j, item->last_signal);
 	jw_str(j, "why", item->why);
 	jw_str(j, "errno", item->error ? err_name(item->error) : NULL);
+}
+
+void act_journal_outlived(struct act_journal *a, const struct act_item *item)
+{
+	act_journal_flush(a);
+	tell_after(a, "survivor", KNOWN_SCANNED, fill_survivor, item);
 }
 
 static void fill_these(const struct act_journal *a, struct jw *j, const void *ctx)

@@ -45,6 +45,9 @@ void act_journal_flush(struct act_journal *a);
 /* What was sent, and who died, since the last time. */
 void act_journal_progress(struct act_journal *a, const struct act_outcome *o);
 
+/* It lived through a signal, and is sent another: why it did, as far as that is known. */
+void act_journal_outlived(struct act_journal *a, const struct act_item *item);
+
 /* What came of it, and that file was written ("before", ...). */
 void act_journal_outcome(struct act_journal *a, const struct act_outcome *o);
 void act_journal_file(struct act_journal *a, const char *what, const char *file);

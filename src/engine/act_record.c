@@ -12,6 +12,15 @@
 
 #define SIGNALS_MAX 16 /* batches told one by one in record.md; a storm's STOPs are many */
 
+#define OUTLIVED_MAX 64 /* told one by one in record.md; the journal has all */
+
+/* One that lived through the first signal. */
+struct outlived {
+	struct identity id;
+	int signal;
+	const char *why; /* a literal, or NULL */
+};
+
 struct act_record {
 	struct statedir *state;
 	struct actdir *dir;
@@ -23,6 +32,9 @@ struct act_record {
 	struct report_signal sent[SIGNALS_MAX];
 	char sent_to[SIGNALS_MAX][48];
 	size_t n_sent;
+	struct outlived outlived[OUTLIVED_MAX];
+	size_t n_outlived;
+	bool outlived_told;
 };
 
 void act_record_free(struct act_record *r)
@@ -84,7 +96,10 @@ static void describe(struct act_record *r, const struct act_request *q)
 	i->kind = kinds[q->kind];
 	i->title = q->title;
 	if (q->run) {
-		selector_text(&q->run->chosen, r->target, sizeof(r->target));
+		if (q->run->recorded)
+			snprintf(r->target, sizeof(r->target), "run:%s", q->run->id);
+		else
+			selector_text(&q->run->chosen, r->target, sizeof(r->target));
 		i->target = r->target;
 	}
 	i->unit = scope_name(q->plan->scope);
@@ -207,6 +222,21 @@ static void note_batch(struct act_record *r, int sig, const struct identity *to,
 	r->n_sent++;
 }
 
+void act_record_outlived(struct act_record *r, const struct act_outcome *outcome)
+{
+	for (size_t i = 0; !r->outlived_told && i < outcome->items.n; i++) {
+		const struct act_item *item = &outcome->items.v[i];
+		struct outlived o = {item->id, item->last_signal, item->why};
+
+		if (item->result != ACT_RESULT_ALIVE || !item->last_signal)
+			continue;
+		act_journal_outlived(r->journal, item);
+		if (r->n_outlived < OUTLIVED_MAX)
+			r->outlived[r->n_outlived++] = o;
+	}
+	r->outlived_told = true;
+}
+
 int act_record_intent(struct act_record *r, int sig, const struct identity *to, size_t n,
 		      struct err *err)
 {
@@ -243,6 +273,15 @@ static const struct process *last_seen(const struct act_outcome *o, struct ident
 	return now && !process_is_dead(now) ? now : was ? was : now;
 }
 
+static void add_outlived(const struct act_record *r, struct report_item *item)
+{
+	for (size_t i = 0; i < r->n_outlived; i++)
+		if (identity_same(r->outlived[i].id, item->process->id)) {
+			item->outlived = r->outlived[i].signal;
+			item->outlived_why = r->outlived[i].why;
+		}
+}
+
 static int write_report(struct act_record *r, const struct act_outcome *o, const struct run *run,
 			struct err *err)
 {
@@ -277,6 +316,7 @@ static int write_report(struct act_record *r, const struct act_outcome *o, const
 			.why = it->why,
 			.error = it->error,
 		};
+		add_outlived(r, &items[report.n_items - 1]);
 	}
 	rc = actdir_report(r->dir, &report, err);
 	free(items);

@@ -32,6 +32,10 @@ struct act_request {
 int act_record_open(struct act_record **out, const struct act_request *request, char *dir,
 		    size_t dir_size, struct err *err);
 
+/* These are sent another signal than their first: what is alive of the outcome lived
+ * through that.  Told once. */
+void act_record_outlived(struct act_record *r, const struct act_outcome *outcome);
+
 /* sig is about to go to these: on the disk when it returns.  An error, of the first only,
  * means that it must not be sent. */
 int act_record_intent(struct act_record *r, int sig, const struct identity *to, size_t n,

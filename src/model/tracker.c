@@ -61,6 +61,10 @@ static void carry_over(struct tracker *k, struct table *scan, struct process *p,
 {
 	const struct process *parent;
 
+	if (p->detail && was->detail && process_is_dead(p)) {
+		detail_unref(p->detail); /* /proc has forgotten what it was */
+		p->detail = NULL;
+	}
 	if (!p->detail) {
 		p->detail = was->detail;
 		was->detail = NULL;

@@ -35,7 +35,9 @@ struct report_item {
 	uint64_t after_ns; /* from the first of ours to it until it was found gone */
 	/* alive: a name of doc/FORMATS.md ("ignores_term"); not aimed at: in words; or NULL */
 	const char *why;
-	int error; /* errno of the last signal to it, or 0 */
+	int error;                /* errno of the last signal to it, or 0 */
+	int outlived;             /* a signal that it lived through before the last; 0: none */
+	const char *outlived_why; /* a name of doc/FORMATS.md, or NULL */
 };
 
 struct report_signal {

@@ -27,6 +27,12 @@ static void write_gone(FILE *out, const struct report_item *item)
 	fputs(", ", out);
 	phrase_seconds(out, item->after_ns);
 	fputs(" after the first signal to it", out);
+	if (!item->outlived)
+		return;
+	fputs("; it had lived through ", out);
+	phrase_signal(out, item->outlived);
+	if (item->outlived_why)
+		fprintf(out, ": %s", phrase_why_alive(item->outlived_why));
 }
 
 static int write_why(FILE *out, const struct report_item *item)

@@ -86,15 +86,15 @@ static void fill(struct act *a)
 	a->intent.n_spared = 1;
 	a->intent.operator=(struct operator){0, 1000, "op", "pts/2"};
 	a->items[0] = (struct report_item){
-		&a->before->procs.v[0], REPORT_ALIVE, 0, SIGKILL, 0, "stopped", 0};
+		&a->before->procs.v[0], REPORT_ALIVE, 0, SIGKILL, 0, "stopped", 0, 0, NULL};
 	a->items[1] = (struct report_item){
-		&a->before->procs.v[2], REPORT_GONE, SIGTERM, SIGTERM, 30000000, NULL, 0};
+		&a->before->procs.v[2], REPORT_GONE, SIGTERM, SIGTERM, 30000000, NULL, 0, 0, NULL};
 	a->items[2] = (struct report_item){
-		&a->before->procs.v[3], REPORT_GONE, 0, SIGKILL, 1250000000, NULL, 0};
+		&a->before->procs.v[3], REPORT_GONE, 0, SIGKILL, 1250000000, NULL, 0, 0, NULL};
 	a->items[3] = (struct report_item){
-		&a->after->procs.v[1], REPORT_NOT_AIMED, 0, 0, 0, "regrouped", 0};
-	a->items[4] =
-		(struct report_item){&a->after->procs.v[2], REPORT_APPEARED, 0, 0, 0, NULL, 0};
+		&a->after->procs.v[1], REPORT_NOT_AIMED, 0, 0, 0, "regrouped", 0, 0, NULL};
+	a->items[4] = (struct report_item){
+		&a->after->procs.v[2], REPORT_APPEARED, 0, 0, 0, NULL, 0, 0, NULL};
 	a->signals[0] = (struct report_signal){SIGTERM, "group 4160", 3, 0, 1784902269215000000};
 	a->signals[1] =
 		(struct report_signal){SIGKILL, "4131@880000", 0, EPERM, 1784902274215000000};
