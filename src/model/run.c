@@ -53,12 +53,15 @@ static int copy_selector(struct selector *to, const struct selector *from)
 /* n elements at v anew; *ok false when out of memory. */
 static void *copy_array(const void *v, size_t n, size_t size, bool *ok)
 {
-	void *copy = n ? malloc(n * size) : NULL;
+	void *copy;
 
-	if (n && !copy)
-		*ok = false;
-	else if (n)
+	if (!n)
+		return NULL;
+	copy = malloc(n * size);
+	if (copy)
 		memcpy(copy, v, n * size);
+	else
+		*ok = false;
 	return copy;
 }
 
