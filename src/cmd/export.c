@@ -110,6 +110,10 @@ static int run(const struct cmd *cmd, int argc, char **argv)
 	if (argc > rest + 1)
 		return cmd_troublef("export: one RUN at a time");
 	r = recorded_state_dir(e.common.state_dir, STATEDIR_READ, &s, &err);
+	if (r == -ENOENT && argc > rest) {
+		err_clear(&err);
+		r = recorded_none(argv[rest], &err);
+	}
 	if (r < 0)
 		return cmd_trouble(&err);
 	if (rest == argc) {

@@ -384,6 +384,8 @@ static int verify(struct verify *v, const char *what, struct err *err)
 		statedir_close(s);
 		return verify_file(v, AT_FDCWD, what, schema_of(what), err);
 	}
+	if (r == -ENOENT && what)
+		return recorded_none(what, err);
 	if (r)
 		return err_set(err, why.code, "%s", why.text);
 	if (what)

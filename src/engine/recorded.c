@@ -113,6 +113,14 @@ static void note_own(struct recorded *r)
 	r->seen_end = journal_end(r->dir.journal);
 }
 
+int recorded_none(const char *name, struct err *err)
+{
+	return err_set(err, ENOENT,
+		       "%.64s: no such run: nothing was recorded yet, and no target is named by "
+		       "its command",
+		       name);
+}
+
 int recorded_open(const char *state_dir, const char *name, bool write, struct recorded *out,
 		  struct err *err)
 {
@@ -128,7 +136,7 @@ int recorded_open(const char *state_dir, const char *name, bool write, struct re
 	}
 	if (r == -ENOENT && err) {
 		err_clear(err);
-		return err_set(err, ENOENT, "%.64s: no such run: nothing was recorded yet", name);
+		return recorded_none(name, err);
 	}
 	if (!r)
 		r = rundir_find(out->state, name, id, err);

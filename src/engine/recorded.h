@@ -32,6 +32,9 @@ int recorded_state_dir(const char *option, enum statedir_use use, struct statedi
  */
 int recorded_open(const char *state_dir, const char *name, bool write, struct recorded *out,
 		  struct err *err);
+/* -ENOENT: what is said where there is no state directory, so no run of that name. */
+int recorded_none(const char *name, struct err *err);
+
 void recorded_close(struct recorded *r); /* of zeros too */
 
 /* Closes its files; what was read of it stays, until recorded_close(). */
