@@ -329,9 +329,21 @@ void app_load_close(struct app_load *l)
 	memset(l, 0, sizeof(*l));
 }
 
+/* Whether the runs are shown, or how many there are, and may be others by now. */
+static bool runs_are_due(const struct app_load *l, const struct view *v, uint64_t boot_ns)
+{
+	uint64_t age = boot_ns - l->runs_read_ns;
+
+	if (v->screen == SCREEN_RUNS)
+		return age > APP_LOAD_EVERY_NS;
+	if (v->screen != SCREEN_LIST || v->has_run || l->replay)
+		return false;
+	return age > (v->runs_known ? APP_LOAD_COUNT_NS : APP_LOAD_EVERY_NS);
+}
+
 void app_load_again(struct app_load *l, struct view *v, uint64_t boot_ns)
 {
-	if (v->screen == SCREEN_RUNS && boot_ns - l->runs_read_ns > APP_LOAD_EVERY_NS)
+	if (runs_are_due(l, v, boot_ns))
 		app_load_runs(l, boot_ns);
 	if (v->screen == SCREEN_EVENTS)
 		app_load_events(l, v, boot_ns);

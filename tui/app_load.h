@@ -11,7 +11,8 @@
 #include "source/source.h"
 #include "tui/view.h"
 
-#define APP_LOAD_EVERY_NS 5000000000ull /* how often the list of runs is read while it is shown */
+#define APP_LOAD_EVERY_NS 5000000000ull  /* how often the list of runs is read while it is shown */
+#define APP_LOAD_COUNT_NS 30000000000ull /* and while how many there are is */
 
 struct app_load {
 	const char *state_dir; /* borrowed; NULL: by default */

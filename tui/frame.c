@@ -309,7 +309,11 @@ static enum style make_note(const struct frame *f, const struct row *row, struct
 	if (row_is_dead(row)) {
 		g = tracker_ghost(f->v->k, p->id);
 		clock_hms(g ? g->gone_wall_ns : 0, when);
-		line_add(l, g ? "gone %s" : "dead, its parent has not reaped it", when);
+		if (g)
+			line_add(l, "gone %s", when);
+		else
+			line_add(l,
+				 p->state == 'Z' ? "dead, its parent has not reaped it" : "gone");
 		return STYLE_ENDED;
 	}
 	if (p->remote.data) {

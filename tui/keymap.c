@@ -98,7 +98,7 @@ static const struct keymap_entry entries[] = {
 
 	{ACTION_BACK, EVERYWHERE, KEYMAP_LEAVE, {INPUT_ESC}, "back; nothing is done", NULL},
 	{ACTION_BACK, TEXT | KEYMAP_RUNS | KEYMAP_EVENTS, KEYMAP_LEAVE, {'q', F(10)}, "back", NULL},
-	{ACTION_QUIT, KEYMAP_LIST, KEYMAP_LEAVE, {'q', F(10)}, "quit", NULL},
+	{ACTION_QUIT, KEYMAP_LIST, KEYMAP_LEAVE, {'q', F(10)}, "quit; back to the run", NULL},
 	{ACTION_CANCEL, EVERYWHERE, KEYMAP_LEAVE, {CTRL('C')}, "cancel, then quit", NULL},
 	{ACTION_SUSPEND, EVERYWHERE, KEYMAP_LEAVE, {CTRL('Z')}, "suspend; fg comes back", NULL},
 	{ACTION_REDRAW, EVERYWHERE, KEYMAP_LEAVE, {CTRL('L')}, "redraw", NULL},

@@ -18,6 +18,7 @@ libtui_a_SOURCES = \
 	%D%/events.c %D%/events.h \
 	%D%/facts.c %D%/facts.h \
 	%D%/frame.c %D%/frame.h \
+	%D%/gone.c %D%/gone.h \
 	%D%/input.c %D%/input.h \
 	%D%/keymap.c %D%/keymap.h \
 	%D%/line.c %D%/line.h \

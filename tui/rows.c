@@ -382,21 +382,39 @@ static int build_buckets(struct builder *b)
 	return 0;
 }
 
+/* Nothing where it is shown in the place it had.  0 or -1. */
+static int add_ended(struct rows *r, const struct process *p)
+{
+	struct row row = {.kind = ROW_PROCESS, .section = SECTION_ENDED};
+
+	row.tag = identity_tag(p->id);
+	if (tagset_has(&r->shown, row.tag))
+		return 0;
+	row.t = (struct tree_row){.kind = TREE_PROCESS, .tag = row.tag, .p = p};
+	return VEC_PUSH(&r->list, row) ? 0 : -1;
+}
+
+/* Whom the journal saw end, then whom the tracker alone did. */
 static int build_ended(struct builder *b)
 {
+	const struct gone *gone = b->o->gone;
 	struct rows *r = b->r;
+	size_t heading = r->list.n - 1, known = gone ? gone->n : 0;
 
+	for (size_t i = 0; gone && i < gone->n; i++)
+		if (add_ended(r, &gone->v[i]) < 0)
+			return -1;
 	for (size_t i = 0; i < b->k->ghosts.n; i++) {
 		const struct process *p = &b->k->ghosts.v[i].p;
-		struct row row = {.kind = ROW_PROCESS, .section = SECTION_ENDED};
 
-		if (!p->evidence || tagset_has(&r->shown, identity_tag(p->id)))
+		if (!p->evidence || (gone && tagset_has(&gone->tags, identity_tag(p->id))))
 			continue;
-		row.tag = identity_tag(p->id);
-		row.t = (struct tree_row){.kind = TREE_PROCESS, .tag = row.tag, .p = p};
-		if (!VEC_PUSH(&r->list, row))
+		known += run_is_member(p);
+		if (add_ended(r, p) < 0)
 			return -1;
 	}
+	if (known < r->list.v[heading].count)
+		r->list.v[heading].left = r->list.v[heading].count - (unsigned)known;
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 #include "model/tracker.h"
 #include "model/tree.h"
 #include "tui/accounted.h"
+#include "tui/gone.h"
 #include "tui/query.h"
 #include "tui/tagset.h"
 
@@ -54,6 +55,7 @@ struct row {
 	bool foldable;  /* something can be below it */
 	bool folded;    /* and is not shown */
 	unsigned count; /* headings: processes below; ROW_FOLD: an index of rows.sums */
+	unsigned left;  /* ROW_ENDED, unfolded: how many of them nothing is kept of */
 	enum bucket bucket;
 	struct tree_row t; /* sessions, groups, processes; ROW_FOLD: the place in the tree */
 };
@@ -80,6 +82,7 @@ struct rows_options {
 	size_t n_pids;
 	const struct tagset *toggled; /* folds that are not as they are by default */
 	const struct tagset *tagged;
+	const struct gone *gone; /* members whom a journal saw end; NULL: none */
 };
 
 struct rows {
@@ -125,7 +128,8 @@ bool rows_in_fold(const struct rows *r, const struct row *fold, const struct row
 /* A dead process that is shown in the place it had. */
 static inline bool row_is_dead(const struct row *row)
 {
-	return row->kind == ROW_PROCESS && process_is_dead(row->t.p);
+	return row->kind == ROW_PROCESS &&
+	       (row->section == SECTION_ENDED || process_is_dead(row->t.p));
 }
 
 #endif

@@ -34,14 +34,14 @@ enum style runwords_style(enum run_state s)
 	}
 }
 
-void runwords_ago(struct line *l, uint64_t since_ns, uint64_t now_ns)
+void runwords_ago(struct line *l, const char *what, uint64_t since_ns, uint64_t now_ns)
 {
 	char age[16];
 
 	if (!since_ns || now_ns < since_ns)
 		return;
 	clock_age((now_ns - since_ns) / CLOCK_NS_PER_S, age);
-	line_add(l, "%s ago", age);
+	line_add(l, "%s%s ago", what, age);
 }
 
 void runwords_bar(struct line *l, uint64_t from_ns, uint64_t to_ns, uint64_t now_ns, int cells)

@@ -16,8 +16,8 @@
 const char *runwords_state(enum run_state s);
 enum style runwords_style(enum run_state s);
 
-/* Since when it is not to act any more, "3m05s ago"; nothing where since_ns is 0. */
-void runwords_ago(struct line *l, uint64_t since_ns, uint64_t now_ns);
+/* How long ago, "3m05s ago", with what stands before it; nothing where since_ns is 0. */
+void runwords_ago(struct line *l, const char *what, uint64_t since_ns, uint64_t now_ns);
 
 /* How much of the time from..to is over, in so many cells; nothing where it has no end. */
 void runwords_bar(struct line *l, uint64_t from_ns, uint64_t to_ns, uint64_t now_ns, int cells);

@@ -35,6 +35,7 @@ void view_free(struct view *v)
 	page_free(&v->page);
 	plan_clear(&v->here);
 	runlist_free(&v->runs);
+	gone_free(&v->gone);
 	browse_free(&v->runs_list);
 	events_free(&v->events);
 	browse_free(&v->events_list);
@@ -73,6 +74,7 @@ struct rows_options view_rows_options(const struct view *v)
 		.n_pids = v->o.n_pids,
 		.toggled = &v->toggled,
 		.tagged = &v->tagged,
+		.gone = &v->gone,
 	};
 }
 
@@ -159,7 +161,8 @@ int view_scanned(struct view *v, struct err *err)
 {
 	bool settle = v->k->scans <= 2 && !v->cursor_tag;
 
-	(void)err;
+	if (v->vigil && gone_take(&v->gone, &v->vigil->recorded.story) < 0)
+		return err_nomem(err);
 	v->trouble[0] = '\0';
 	if (v->has_run)
 		watch_run(v);
@@ -242,6 +245,7 @@ int view_choose(struct view *v, const struct selector *target, struct err *err)
 	if (r < 0)
 		return r;
 	v->vigil = NULL;
+	gone_free(&v->gone);
 	return take_run(v, target ? &run : NULL, err);
 }
 
@@ -255,8 +259,14 @@ int view_record(struct view *v, const struct vigil *g, struct err *err)
 		return 0;
 	if (!run_copy(&run, &g->recorded.run))
 		return err_nomem(err);
+	gone_free(&v->gone);
+	if (gone_take(&v->gone, &g->recorded.story) < 0) {
+		run_clear(&run);
+		return err_nomem(err);
+	}
 	r = take_run(v, &run, err);
 	v->vigil = g;
+	v->runs_known = false; /* it may be a new one */
 	return r;
 }
 

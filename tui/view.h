@@ -15,6 +15,7 @@
 #include "tui/browse.h"
 #include "tui/dialog.h"
 #include "tui/events.h"
+#include "tui/gone.h"
 #include "tui/input.h"
 #include "tui/keymap.h"
 #include "tui/line.h"
@@ -88,6 +89,7 @@ struct view {
 	bool freezer_works; /* of its control group, where it has one; set by the app */
 	bool told_detach, told_late, told_over; /* once a run */
 	const struct vigil *vigil; /* borrowed from the app; NULL: the run is not recorded */
+	struct gone gone;          /* members whom its journal saw end */
 	bool told_unwritten;
 	bool waiting; /* for the next run to be recorded */
 
@@ -226,6 +228,9 @@ void view_scroll_to_cursor(struct view *v);
 /* The identities that an act at the cursor, or on the tagged rows, aims at.
  * owned by the caller: free(*ids).  0 or -ENOMEM. */
 int view_targets(const struct view *v, struct identity **ids, size_t *n, bool *picked);
+
+/* Whether another list is shown than that of the run in view: q leads back to it. */
+bool view_has_way_back(const struct view *v);
 
 /* Finds the next row that matches view.find; unfolds what hides it. */
 void view_find(struct view *v, int direction);

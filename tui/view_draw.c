@@ -38,13 +38,28 @@ static bool has_hint(const struct view *v)
 
 /* --- the first line -------------------------------------------------------- */
 
+/* What there is besides the host; that none is recorded is said where that is known only. */
+static void add_recorded(const struct view *v, struct line *l)
+{
+	size_t n = v->runs.n;
+
+	if (v->waiting)
+		line_add(l, "waiting for the next run");
+	else if (v->runs_known && n)
+		line_add(l, "%zu %s recorded (R)", n, n == 1 ? "run" : "runs");
+	else if (v->runs_known && !v->runs.trouble[0])
+		line_add(l, "nothing recorded");
+	else
+		line_add(l, "no run in view");
+}
+
 static void add_what(const struct view *v, struct line *l)
 {
 	const struct table *t = v->k->now;
 	char when[9];
 
 	if (!v->has_run) {
-		line_add(l, v->waiting ? "waiting for the next run" : "nothing recorded");
+		add_recorded(v, l);
 		return;
 	}
 	line_text(l, v->run.id, 40);

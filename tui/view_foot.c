@@ -35,6 +35,11 @@ static bool key_shown(const struct view *v, size_t i, size_t dropped)
 	return true;
 }
 
+static const char *word_of(const struct view *v, size_t i)
+{
+	return keys[i].action == ACTION_QUIT && view_has_way_back(v) ? "back" : keys[i].word;
+}
+
 /* One key of the last line, where it stands. */
 struct placed_key {
 	int x, end; /* end: the first cell behind it */
@@ -65,7 +70,7 @@ static size_t place_list_keys(const struct view *v, int cols, struct placed_key 
 		n = 0;
 		for (size_t i = 0; i < N_KEYS; i++)
 			if (key_shown(v, i, dropped))
-				n = place(out, n, keys[i].key, keys[i].word,
+				n = place(out, n, keys[i].key, word_of(v, i),
 					  (unsigned char)keys[i].key[0]);
 		if (dropped == most || (n && out[n - 1].end < cols))
 			return n;

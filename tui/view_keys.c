@@ -91,6 +91,11 @@ static enum request quit(struct view *v)
 	return REQUEST_NONE;
 }
 
+bool view_has_way_back(const struct view *v)
+{
+	return v->has_run && v->list != LIST_RUN;
+}
+
 /* Esc and ^C take one thing back at a time; false: there was nothing. */
 static bool step_back(struct view *v)
 {
@@ -102,10 +107,10 @@ static bool step_back(struct view *v)
 		view_rebuild(v, false);
 	} else if (v->follow) {
 		v->follow = false;
-	} else if (v->list != LIST_SUSPECTS && !(v->list == LIST_RUN && v->has_run)) {
-		view_show(v, v->has_run ? LIST_RUN : LIST_SUSPECTS);
-	} else if (v->list == LIST_SUSPECTS && v->has_run) {
+	} else if (view_has_way_back(v)) {
 		view_show(v, LIST_RUN);
+	} else if (v->list != LIST_SUSPECTS && !v->has_run) {
+		view_show(v, LIST_SUSPECTS);
 	} else {
 		return false;
 	}
@@ -275,7 +280,10 @@ static enum request list_key(struct view *v, const struct keymap_entry *e)
 		return REQUEST_NONE;
 	switch (e->action) {
 	case ACTION_QUIT:
-		return quit(v);
+		if (!view_has_way_back(v))
+			return quit(v);
+		view_show(v, LIST_RUN);
+		return REQUEST_NONE;
 	case ACTION_CANCEL:
 		return step_back(v) ? REQUEST_NONE : quit(v);
 	case ACTION_BACK:

@@ -20,6 +20,10 @@ static void add_parent(const struct view *v, const struct process *p, struct lin
 		line_add(l, " · parent outside this PID namespace");
 		return;
 	}
+	if (p->state == 'X') { /* long ago: the number may be another's by now */
+		line_add(l, " · parent was %d", p->ppid);
+		return;
+	}
 	line_add(l, " · parent %d ", p->ppid);
 	if (parent)
 		facts_name(l, parent);
@@ -32,12 +36,38 @@ static void add_parent(const struct view *v, const struct process *p, struct lin
 		line_add(l, ", adopted it");
 }
 
+/* The comm, where the command does not begin with it. */
+static void add_name(const struct process *p, struct line *l)
+{
+	const struct detail *d = p->detail;
+	const char *name = d ? d->cmdline.data : NULL, *slash;
+	size_t len = name ? strnlen(name, d->cmdline.len) : 0;
+
+	if (!len || !d->comm.data)
+		return; /* then the comm is all there is, in brackets */
+	slash = memrchr(name, '/', len);
+	if (slash) {
+		len -= (size_t)(slash + 1 - name);
+		name = slash + 1;
+	}
+	if (len > 1 && *name == '-') { /* a login shell: login(1) */
+		name++;
+		len--;
+	}
+	if (len >= d->comm.len && memcmp(name, d->comm.data, d->comm.len) == 0)
+		return;
+	line_add(l, " (");
+	facts_name(l, p);
+	line_add(l, ")");
+}
+
 static void who(const struct view *v, const struct process *p, struct line *l)
 {
 	const struct detail *d = p->detail;
 
 	line_add(l, "%d ", p->id.pid);
-	facts_name(l, p);
+	facts_command(l, p, v->screen_cols / 3);
+	add_name(p, l);
 	add_parent(v, p, l);
 	if (d && d->audit_session >= 0)
 		line_add(l, " · audit session %lld", (long long)d->audit_session);
@@ -59,6 +89,24 @@ static void add_evidence(const struct process *p, struct line *l)
 			line_add(l, "%s%s", n++ ? " · " : "", evidence_name(1u << i));
 }
 
+/* How it got away, as its flag says. */
+static void add_away(const struct run *run, const struct process *p, struct line *l)
+{
+	char flags[7];
+
+	run_flags(run, p, flags);
+	if (flags[1] == 'S' && p->sid == p->id.pid)
+		line_add(l, " · DETACHED: own session by setsid");
+	else if (flags[1] == 'S')
+		line_add(l, " · DETACHED: in session %d, not the run's %d", p->sid, run->sid);
+	else if (flags[1] == 'G' && p->pgid == p->id.pid)
+		line_add(l, " · REGROUPED: own group by setpgid");
+	else if (flags[1] == 'G')
+		line_add(l, " · REGROUPED: in group %d, not the run's %d", p->pgid, run->pgid);
+	else if (flags[1] == 'C')
+		line_add(l, " · DETACHED: left the run's cgroup");
+}
+
 static enum style standing(const struct view *v, const struct process *p, struct line *l)
 {
 	const char *mux = suspect_multiplexer(p);
@@ -66,6 +114,7 @@ static enum style standing(const struct view *v, const struct process *p, struct
 
 	if (v->has_run && p->evidence) {
 		add_evidence(p, l);
+		add_away(&v->run, p, l);
 		return STYLE_MEMBER;
 	}
 	if (v->has_run)
@@ -257,7 +306,7 @@ static enum style last_words(const struct view *v, struct line *l)
 	return o->alive || o->appeared ? STYLE_SURVIVOR : STYLE_GOOD;
 }
 
-static void heading_words(const struct row *row, struct line *l)
+static void heading_words(const struct view *v, const struct row *row, struct line *l)
 {
 	static const char *const about[BUCKET_COUNT] = {
 		[BUCKET_SERVICES] = "system units explain what their own main process started",
@@ -281,7 +330,8 @@ static void heading_words(const struct row *row, struct line *l)
 	else if (row->kind == ROW_POSSIBLE)
 		line_add(l, "could belong to the run; ended only if named");
 	else if (row->kind == ROW_ENDED)
-		line_add(l, "members that have ended since the run was chosen");
+		line_add(l, v->vigil ? "members that have ended, as the journal and this view know"
+				     : "members that have ended since the run was chosen");
 	else
 		line_add(l, "what is no member of the run");
 }
@@ -307,7 +357,7 @@ void view_draw_pane(const struct view *v, const struct area *a)
 		return;
 	line_start(&l, v->o.ascii);
 	if (!p) {
-		heading_words(row, &l);
+		heading_words(v, row, &l);
 		draw_line(a, y, STYLE_NORMAL, &l);
 		line_start(&l, v->o.ascii);
 		style = last_words(v, &l);

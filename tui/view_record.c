@@ -31,6 +31,16 @@ void view_recorded(struct view *v)
 	v->told_unwritten = why->code != 0;
 }
 
+/* Since when it is what it is; 0: not known, as nothing is written of it yet. */
+static uint64_t state_since(const struct vigil *g)
+{
+	const struct story *s = &g->recorded.story;
+
+	if (g->state == RUN_EXPIRED && s->record.deadline_wall_ns)
+		return s->record.deadline_wall_ns;
+	return g->state == s->state ? s->state_wall_ns : 0;
+}
+
 int view_draw_state(const struct view *v, const struct area *a, int y, int x)
 {
 	const struct vigil *g = v->vigil;
@@ -49,7 +59,7 @@ int view_draw_state(const struct view *v, const struct area *a, int y, int x)
 		runwords_bar(&l, from ? from : s->record.host.wall_ns, deadline, now, BAR_CELLS);
 		line_add(&l, " %s left", left);
 	} else if (g->state != RUN_ACTIVE) {
-		runwords_ago(&l, s->over_wall_ns, now);
+		runwords_ago(&l, g->state == RUN_ENDING ? "asked " : "", state_since(g), now);
 	}
 	if (l.len)
 		x = draw_text(a, y, x + 1, STYLE_NORMAL, l.text);

@@ -217,7 +217,12 @@ static void draw_heading(const struct frame *f, int y, int x, const struct row *
 
 	draw_text(f->a, y, x, STYLE_HEADER, row->folded ? "▸" : "▾");
 	x = draw_text(f->a, y, x + 2, STYLE_NORMAL, words[row->kind]);
-	draw_format(f->a, y, x + 2, STYLE_DIM, "%u", row->count);
+	x = draw_format(f->a, y, x + 2, STYLE_DIM, "%u", row->count);
+	if (row->left)
+		draw_format(f->a, y, x, STYLE_DIM,
+			    f->v->vigil ? " · not listed: %u, E tells of them"
+					: " · not listed: %u",
+			    row->left);
 }
 
 static void draw_row(const struct frame *f, int y, size_t i)

@@ -317,7 +317,10 @@ void view_why_page(struct view *v)
 		p = &g->p;
 	}
 	if (!p) {
-		page_add(&v->page, STYLE_WARNING, "%d has ended, and nothing is kept of it.",
+		page_add(&v->page, STYLE_WARNING,
+			 v->vigil ? "%d has ended, and nothing more is kept of it here: E shows "
+				    "its events."
+				  : "%d has ended, and nothing is kept of it.",
 			 v->why_of.pid);
 		return;
 	}

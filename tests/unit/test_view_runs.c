@@ -57,16 +57,22 @@ static void forget(struct world *w, struct vigil *g)
 static void a_recorded_run_says_its_state_on_the_second_line(void **state)
 {
 	static const struct {
-		enum run_state state;
-		unsigned over_ago, deadline_in; /* s; 0: none */
+		enum run_state state, written; /* seen now; the journal's */
+		int since_ago, deadline_in;    /* s; 0: none */
 		const char *shows;
 	} cases[] = {
-		{RUN_ACTIVE, 0, 0, "\n ACTIVE · 2 ALIVE"},
-		{RUN_ACTIVE, 0, 660, "\n ACTIVE ██████░░░░░░ 11m00s left · 2 ALIVE"},
-		{RUN_EXPIRED, 185, 0, "\n EXPIRED 3m05s ago · 2 ALIVE"},
-		{RUN_LEFTOVER, 485, 0, "\n LEFTOVER 8m05s ago · 2 ALIVE"},
-		{RUN_SURVIVED, 9, 0, "\n SURVIVED 9s ago · 2 ALIVE"},
-		{RUN_LOST, 0, 0, "\n LOST · 2 ALIVE"},
+		{RUN_ACTIVE, RUN_ACTIVE, 700, 0, "\n ACTIVE · 2 ALIVE"},
+		{RUN_ACTIVE, RUN_ACTIVE, 700, 660, "\n ACTIVE ██████░░░░░░ 11m00s left · 2 ALIVE"},
+		{RUN_EXPIRED, RUN_EXPIRED, 185, 0, "\n EXPIRED 3m05s ago · 2 ALIVE"},
+		{RUN_EXPIRED, RUN_EXPIRED, 5, -380, "\n EXPIRED 6m20s ago · 2 ALIVE"},
+		{RUN_EXPIRED, RUN_ACTIVE, 700, -380, "\n EXPIRED 6m20s ago · 2 ALIVE"},
+		{RUN_ENDING, RUN_ENDING, 7, -380, "\n ENDING asked 7s ago · 2 ALIVE"},
+		{RUN_ENDED, RUN_ENDED, 16, -380, "\n ENDED 16s ago · 2 ALIVE"},
+		{RUN_ENDED, RUN_EXPIRED, 380, -380, "\n ENDED · 2 ALIVE"},
+		{RUN_FINISHED, RUN_FINISHED, 16, 380, "\n FINISHED 16s ago · 2 ALIVE"},
+		{RUN_LEFTOVER, RUN_LEFTOVER, 485, 0, "\n LEFTOVER 8m05s ago · 2 ALIVE"},
+		{RUN_SURVIVED, RUN_SURVIVED, 9, -380, "\n SURVIVED 9s ago · 2 ALIVE"},
+		{RUN_LOST, RUN_ACTIVE, 700, 0, "\n LOST · 2 ALIVE"},
 	};
 
 	(void)state;
@@ -76,11 +82,12 @@ static void a_recorded_run_says_its_state_on_the_second_line(void **state)
 
 		started(&w, world_incident(), 24, 100);
 		record(&w, &g, cases[i].state);
-		if (cases[i].over_ago)
-			g.recorded.story.over_wall_ns = AGO(cases[i].over_ago);
+		g.recorded.story.state = cases[i].written;
+		g.recorded.story.state_wall_ns = AGO((unsigned)cases[i].since_ago);
+		g.recorded.story.over_wall_ns = AGO(380);
 		if (cases[i].deadline_in)
 			g.recorded.story.record.deadline_wall_ns =
-				NOW_NS + cases[i].deadline_in * CLOCK_NS_PER_S;
+				NOW_NS + (uint64_t)cases[i].deadline_in * CLOCK_NS_PER_S;
 		world_shows(&w, cases[i].shows);
 		world_shows(&w, "run-7f3c0a12 · sid:4102");
 		forget(&w, &g);
@@ -96,7 +103,8 @@ static void after_is_since_the_record_says_that_it_was_over(void **state)
 	(void)state;
 	started(&w, world_incident(), 24, 100);
 	record(&w, &g, RUN_EXPIRED);
-	g.recorded.story.over_wall_ns = AGO(605); /* 14:01:02: 8 s before 4150 began */
+	g.recorded.story.state = RUN_EXPIRED;
+	g.recorded.story.state_wall_ns = AGO(605); /* 14:01:02: 8 s before 4150 began */
 	g.recorded.run.over_ticks = (90714 - 605) * 100;
 	view_recorded(&w.view);
 	world_line(&w, "python3 worker.py", line, sizeof(line));
@@ -154,6 +162,142 @@ static void a_journal_that_cannot_be_written_is_said_once_and_stays_said(void **
 	forget(&w, &g);
 }
 
+/* --- who has ended, and who got away --------------------------------------- */
+
+static void add_member(struct vigil *g, pid_t pid, const char *comm, const char *args, size_t len,
+		       bool gone)
+{
+	struct story_member *m = story_add(&g->recorded.story, (struct identity){pid, 8890000});
+
+	assert_non_null(m);
+	m->gone = gone;
+	m->evidence = EVIDENCE_FORK;
+	m->ppid = 4131;
+	m->pgid = m->sid = 4102;
+	assert_true(bytes_set(&m->comm, comm, strlen(comm)));
+	assert_true(bytes_set(&m->args, args, len));
+}
+
+static void members_that_ended_before_the_view_are_listed(void **state)
+{
+	static const char tar[] = "tar\0czf\0dump.tgz", sh[] = "sh\0upload.sh";
+	struct vigil g;
+	struct world w;
+	struct err err = {0};
+	char line[600];
+
+	(void)state;
+	started(&w, world_incident(), 24, 100);
+	record(&w, &g, RUN_ACTIVE);
+	add_member(&g, 4140, "tar", tar, sizeof(tar), true);
+	add_member(&g, 4141, "sleep", sh, sizeof(sh), true);
+	add_member(&g, 4142, "alive", "alive", 6, false);
+	g.recorded.run.ended = 3; /* the journal does not tell of one */
+	assert_int_equal(view_record(&w.view, &g, &err), 0);
+	world_keys(&w, "End Up");
+	world_shows(&w, "▸ ended  3");
+	world_keys(&w, "Enter");
+	world_shows(&w, "▾ ended  3 · not listed: 1, E tells of them");
+	world_hides(&w, "4142");
+	world_line(&w, "tar czf dump.tgz", line, sizeof(line));
+	assert_non_null(strstr(line, "4140"));
+	assert_non_null(strstr(line, "gone"));
+	world_keys(&w, "Down Down");
+	world_shows(&w, "\n 4141 sh upload.sh (sleep) · parent was 4131\n");
+	world_shows(&w, "nothing alive stands in this row");
+	world_golden(&w, "ended-100x24");
+	story_member(&g.recorded.story, (struct identity){4142, 8890000})->gone = true;
+	world_scan(&w, world_incident());
+	world_shows(&w, "4142");
+	forget(&w, &g);
+}
+
+static void of_many_that_ended_the_newest_are_listed(void **state)
+{
+	struct vigil g = {0};
+	struct gone gone = {0};
+
+	(void)state;
+	for (pid_t pid = 1; pid <= GONE_MAX + 2; pid++)
+		add_member(&g, 5000 + pid, "x", "x", 2, true);
+	assert_int_equal(gone_take(&gone, &g.recorded.story), 0);
+	assert_int_equal(gone.n, GONE_MAX);
+	assert_int_equal(gone.v[0].id.pid, 5003);
+	gone_free(&gone);
+	story_clear(&g.recorded.story);
+}
+
+static void the_pane_says_how_a_member_got_away(void **state)
+{
+	static const struct {
+		const char *keys, *shows;
+	} cases[] = {
+		{"/ <4150> Enter", " · REGROUPED: own group by setpgid\n"},
+		{"/ <4131> Enter", "\n member by: session\n"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct world w;
+		struct selector target;
+		struct err err = {0};
+
+		started(&w, world_incident(), 24, 100);
+		assert_int_equal(selector_parse("sid:4102", &target, &err), 0);
+		assert_int_equal(view_choose(&w.view, &target, &err), 0);
+		selector_free(&target);
+		world_keys(&w, cases[i].keys);
+		world_shows(&w, cases[i].shows);
+		world_end(&w);
+	}
+}
+
+static void a_detached_member_says_that_it_made_its_session(void **state)
+{
+	struct vigil g;
+	struct world w;
+	struct err err = {0};
+	struct run_kept kept = {.evidence = EVIDENCE_FORK};
+
+	(void)state;
+	started(&w, world_incident(), 24, 100);
+	record(&w, &g, RUN_ACTIVE);
+	kept.id = table_pid(w.tracker.now, 4160)->id;
+	assert_true(VEC_PUSH(&g.recorded.run.kept, kept));
+	kept.id = table_pid(w.tracker.now, 4171)->id;
+	assert_true(VEC_PUSH(&g.recorded.run.kept, kept));
+	run_keep_sort(&g.recorded.run);
+	assert_int_equal(view_record(&w.view, &g, &err), 0);
+	world_keys(&w, "/ <4160> Enter");
+	world_shows(&w, " · DETACHED: own session by setsid");
+	world_keys(&w, "/ <4171> Enter");
+	world_shows(&w, " · DETACHED: in session 4160, not the run's 4102");
+	forget(&w, &g);
+}
+
+static void q_leads_back_to_the_run_where_there_is_one(void **state)
+{
+	static const char *const lists[] = {"o", "a"};
+	struct vigil g;
+	struct world w;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		started(&w, world_incident(), 24, 100);
+		record(&w, &g, RUN_ACTIVE);
+		world_keys(&w, lists[i]);
+		assert_int_not_equal(w.view.list, LIST_RUN);
+		world_shows(&w, "q back");
+		world_keys(&w, "q");
+		assert_int_equal(w.asked[REQUEST_QUIT], 0);
+		assert_int_equal(w.view.list, LIST_RUN);
+		world_shows(&w, "q quit");
+		world_keys(&w, "q");
+		assert_int_equal(w.asked[REQUEST_QUIT], 1);
+		forget(&w, &g);
+	}
+}
+
 /* --- the runs -------------------------------------------------------------- */
 
 static void add_run(struct runlist *l, const char *id, enum run_state state, unsigned ago,
@@ -185,12 +329,31 @@ static void load_runs(struct world *w)
 	view_runs_loaded(&w->view, &l);
 }
 
+static void the_host_says_how_many_runs_are_recorded(void **state)
+{
+	struct runlist one = {0}, broken = {.trouble = "STATE: Permission denied"};
+	struct world w;
+
+	(void)state;
+	started(&w, world_incident(), 24, 100);
+	world_shows(&w, "web-01 · nothing recorded · ");
+	load_runs(&w);
+	world_shows(&w, "web-01 · 4 runs recorded (R) · ");
+	add_run(&one, "run-7f3c0a12", RUN_ENDED, 100, 0, "sh");
+	view_runs_loaded(&w.view, &one);
+	world_shows(&w, "web-01 · 1 run recorded (R) · ");
+	view_runs_loaded(&w.view, &broken); /* then it is not known that there is none */
+	world_shows(&w, "web-01 · no run in view · ");
+	world_end(&w);
+}
+
 static void the_runs_are_listed_newest_first(void **state)
 {
 	struct world w;
 
 	(void)state;
 	started(&w, world_incident(), 24, 100);
+	w.view.runs_known = false;
 	world_keys(&w, "R");
 	assert_int_equal(w.last, REQUEST_RUNS);
 	world_shows(&w, "reading the recorded runs");
@@ -519,6 +682,12 @@ int main(void)
 		cmocka_unit_test(after_is_since_the_record_says_that_it_was_over),
 		cmocka_unit_test(who_watches_and_since_when_is_said),
 		cmocka_unit_test(a_journal_that_cannot_be_written_is_said_once_and_stays_said),
+		cmocka_unit_test(members_that_ended_before_the_view_are_listed),
+		cmocka_unit_test(of_many_that_ended_the_newest_are_listed),
+		cmocka_unit_test(the_pane_says_how_a_member_got_away),
+		cmocka_unit_test(a_detached_member_says_that_it_made_its_session),
+		cmocka_unit_test(q_leads_back_to_the_run_where_there_is_one),
+		cmocka_unit_test(the_host_says_how_many_runs_are_recorded),
 		cmocka_unit_test(the_runs_are_listed_newest_first),
 		cmocka_unit_test(enter_opens_the_run_under_the_cursor_if_it_can_be),
 		cmocka_unit_test(the_cursor_stays_on_its_run_when_a_newer_one_comes),

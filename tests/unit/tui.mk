@@ -41,6 +41,7 @@ EXTRA_DIST += \
 	%D%/screens/dialog-own-100x30.txt %D%/screens/dialog-term-100x30.txt \
 	%D%/screens/diff-100x30.txt %D%/screens/diff-connections-100x30.txt %D%/screens/incident-80x24.txt %D%/screens/run-100x24.txt %D%/screens/run-80x24.txt \
 	%D%/screens/runs-100x24.txt %D%/screens/runs-80x24.txt %D%/screens/events-100x24.txt \
+	%D%/screens/ended-100x24.txt \
 	%D%/screens/events-80x24.txt %D%/screens/recorded-100x24.txt %D%/screens/recorded-80x24.txt
 
 test_view_SOURCES = %D%/test_view.c %D%/view_world.c %D%/view_world.h

@@ -28,6 +28,7 @@ void world_start(struct world *w, int rows, int cols)
 	memset(w, 0, sizeof(*w));
 	tracker_init(&w->tracker);
 	view_init(&w->view, &o, &w->tracker);
+	view_runs_loaded(&w->view, &(struct runlist){0}); /* none is recorded */
 	assert_int_equal(grid_resize(&w->grid, rows, cols, &err), 0);
 	view_draw(&w->view, &w->grid);
 }
