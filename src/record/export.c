@@ -19,9 +19,9 @@ static void member_clear(struct export_member *m)
 	json_decref(m->came);
 	json_decref(m->leftover);
 	json_decref(m->exited);
-	json_decref(m->survivor);
+	events_clear(&m->survivals);
 	events_clear(&m->moves);
-	events_clear(&m->notes);
+	events_clear(&m->explanations);
 }
 
 void export_free(struct export *x)

@@ -84,13 +84,30 @@ unsigned export_evidence(const struct export *x, size_t member)
 	return x->story.members.v[member].evidence | bits_of(left, evidence_name, EVIDENCE_COUNT);
 }
 
-static bool moved_away(const struct export_member *m)
+bool export_moved(const struct export_member *m, const char *event)
 {
 	for (size_t i = 0; i < m->moves.n; i++)
-		if (event_is(m->moves.v[i], "setsid") || event_is(m->moves.v[i], "setpgid") ||
-		    event_is(m->moves.v[i], "left_cgroup"))
+		if (event_is(m->moves.v[i], event))
 			return true;
 	return false;
+}
+
+bool export_has_flag(const struct export_member *m, const char *flag)
+{
+	const json_t *v;
+	size_t i;
+
+	json_array_foreach(export_fact(m, "flags"), i, v)
+	{
+		if (json_is_string(v) && strcmp(json_string_value(v), flag) == 0)
+			return true;
+	}
+	return false;
+}
+
+const json_t *export_survivor(const struct export_member *m)
+{
+	return m->survivals.n ? m->survivals.v[m->survivals.n - 1] : NULL;
 }
 
 /* As whoever looked last had them, and what the journal tells since. */
@@ -99,9 +116,10 @@ unsigned export_classes(const struct export *x, size_t member)
 	const struct export_member *m = &x->members.v[member];
 	unsigned c = bits_of(export_fact(m, "classes"), class_name, CLASS_COUNT);
 
-	if (m->survivor)
+	if (m->survivals.n)
 		c |= CLASS_SURVIVED;
-	if (moved_away(m))
+	if (export_moved(m, "setsid") || export_moved(m, "setpgid") ||
+	    export_moved(m, "left_cgroup"))
 		c |= CLASS_DETACHED;
 	if (c & (CLASS_SURVIVED | CLASS_DETACHED))
 		c &= ~(unsigned)CLASS_LEFT;

@@ -128,7 +128,7 @@ static void fold_exit(const struct export *x, struct export_member *m, const jso
 {
 	m->exited_seq = event_uint(event, "seq");
 	keep(&m->exited, event);
-	if (!x->over_seq && !m->aimed && !m->notes.n && !m->survivor && !m->leftover)
+	if (!x->over_seq && !m->aimed && !m->explanations.n && !m->survivals.n && !m->leftover)
 		forget(m);
 }
 
@@ -143,16 +143,18 @@ static bool fold_member(struct export *x, const json_t *event)
 {
 	struct export_member *m = member(x, event);
 
-	if (event_is(event, "note"))
-		return events_add(m ? &m->notes : &x->notes, event);
+	if (event_is(event, "note") && !m)
+		return events_add(&x->notes, event);
 	if (!m)
 		return true;
+	if (event_is(event, "note") || event_is(event, "kept"))
+		return events_add(&m->explanations, event);
 	if (event_is(event, "exited"))
 		fold_exit(x, m, event);
 	else if (event_is(event, "leftover"))
 		return keep(&m->leftover, event);
 	else if (event_is(event, "survivor"))
-		return keep(&m->survivor, event);
+		return events_add(&m->survivals, event);
 	else if (!is_move(event))
 		return true;
 	else if (m->moves.n < EXPORT_MOVES_MAX)
@@ -268,12 +270,15 @@ static int fold_loss(struct export *x, const json_t *event)
 int export_fold(struct export *x, const json_t *event, struct err *err)
 {
 	struct err odd = {0};
+	enum run_state before = x->story.state;
 	int r = story_event(&x->story, event, &odd);
 
 	if (r == -ENOMEM)
 		return err_nomem(err);
 	if (r < 0)
 		x->unread++;
+	if (x->story.state != before)
+		x->state_seq = event_uint(event, "seq");
 	note_over(x, event);
 	if (!grow(x, event) || !fold_act(x, event) || !fold_member(x, event) || !fold_run(x, event))
 		return err_nomem(err);

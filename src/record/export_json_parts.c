@@ -160,10 +160,10 @@ static void write_leftover(struct jw *j, const struct export *x, size_t i)
 	jw_uint(j, "lineage_left_off", m->moves_left_off);
 	jw_bool(j, "alive_as_last_known", !s->gone);
 	write_seq(j, "exited", m->exited);
-	write_seq(j, "survivor", m->survivor);
-	jw_str(j, "why_alive", event_str(m->survivor, "why"));
-	export_json_seqs(j, "explanations", NULL, m->notes.n ? &m->notes : &x->notes);
-	jw_bool(j, "unexplained", !m->notes.n && !x->notes.n);
+	write_seq(j, "survivor", export_survivor(m));
+	jw_str(j, "why_alive", event_str(export_survivor(m), "why"));
+	export_json_seqs(j, "explanations", NULL, &m->explanations);
+	jw_bool(j, "unexplained", !m->explanations.n);
 	jw_object_end(j);
 }
 

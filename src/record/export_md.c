@@ -43,8 +43,8 @@ static size_t n_unexplained(const struct export *x)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < x->members.n && !x->notes.n; i++)
-		n += export_is_leftover(x, i) && !x->members.v[i].notes.n;
+	for (size_t i = 0; i < x->members.n; i++)
+		n += export_is_leftover(x, i) && !x->members.v[i].explanations.n;
 	return n;
 }
 
@@ -94,8 +94,9 @@ static void write_summary(struct words *w, const struct export *x)
 		   SUMMARY_MAX);
 	fprintf(w->out,
 		"\n- What got away: of %zu members that are known %zu were alive when the run was "
-		"over, or since, or after a signal; %zu of these are unexplained\n",
-		x->members.n, n_leftovers(x), n_unexplained(x));
+		"over, or since, or after a signal; %zu of these are unexplained%s\n",
+		x->members.n, n_leftovers(x), n_unexplained(x),
+		x->notes.n && n_unexplained(x) ? " (" EXPORT_NOTE_BELOW ")" : "");
 	fprintf(w->out, "- What was done: acts on it: %zu%s", x->acts.n, x->acts.n ? ", by " : "");
 	if (x->acts.n)
 		words_operator(w, export_act_operator(&x->acts.v[0]));
@@ -209,7 +210,7 @@ static int write_timeline(struct words *w, const struct export *x, struct err *e
 
 int export_markdown(FILE *out, const struct export *x, struct err *err)
 {
-	struct words w = {.out = out};
+	struct words w = {.out = out, .x = x};
 	int r;
 
 	write_fault(&w, x);

@@ -80,21 +80,30 @@ static void write_event(struct words *w, const struct export *x, const json_t *e
 	}
 }
 
+/* Each signal of the act that it outlived; the last as its fate, if it lives. */
+static void write_outlived(struct words *w, const struct export_act *act, struct identity id,
+			   const struct export_fate *f)
+{
+	for (size_t i = 0; i < act->events.n; i++) {
+		const json_t *e = act->events.v[i];
+
+		if (!event_is(e, "survivor") || !identity_same(story_identity(e, "process"), id))
+			continue;
+		fputs(e == f->survivor && !f->exited ? "**SURVIVED** " : "lived through ", w->out);
+		words_outlived(w, e);
+		fputs(e == f->survivor && !f->exited ? "" : "; ", w->out);
+	}
+}
+
 static void write_fate(struct words *w, const struct export *x, const struct export_act *act,
 		       struct identity id)
 {
 	struct export_fate f = export_fate(x, act, id);
-	const char *why = event_str(f.survivor, "why");
 
 	fputs("- ", w->out);
 	export_md_member(w, x, id);
-	if (f.survivor) {
-		fputs(": **SURVIVED**, ", w->out);
-		words_text(w, why ? phrase_why_alive(why) : "why is not known", EXPORT_TEXT_MAX);
-		fputs(f.exited ? "; " : "", w->out);
-	} else {
-		fputs(": ", w->out);
-	}
+	fputs(": ", w->out);
+	write_outlived(w, act, id, &f);
 	if (f.exited) {
 		bool seen = event_str(f.exited, "known") &&
 			    strcmp(event_str(f.exited, "known"), "seen") == 0;

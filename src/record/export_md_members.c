@@ -43,29 +43,73 @@ void export_md_member(struct words *w, const struct export *x, struct identity i
 		fputs("(no member)", w->out);
 }
 
-static const char *class_words(unsigned bit)
+/* What number says of a session or group that is not the run's. */
+static void away(struct words *w, const char *what, const char *call, pid_t number, pid_t pid)
 {
+	if (number <= 0 || number == pid)
+		fprintf(w->out, "a %s of its own (%s)", what, call);
+	else
+		fprintf(w->out, "in %s %d, which is not the run's", what, (int)number);
+}
+
+/* A flag shows the gravest only; the journal may tell of more. */
+static void write_detached(struct words *w, const struct export *x, size_t i)
+{
+	const struct story_member *s = &x->story.members.v[i];
+	const struct export_member *m = &x->members.v[i];
+	const struct run *run = &x->story.record.run;
+	bool cgroup = export_has_flag(m, "C") || export_moved(m, "left_cgroup");
+	bool session = export_has_flag(m, "S") || export_moved(m, "setsid") ||
+		       (s->sid > 0 && run->sid > 0 && s->sid != run->sid);
+	bool group = export_has_flag(m, "G") || export_moved(m, "setpgid") ||
+		     (s->pgid > 0 && run->pgid > 0 && s->pgid != run->pgid);
+
+	if (cgroup)
+		fputs("left the run's cgroup", w->out);
+	if (cgroup && (session || group))
+		fputs("; ", w->out);
+	if (session)
+		away(w, "session", "setsid", s->sid, s->id.pid);
+	else if (group)
+		away(w, "process group", "setpgid", s->pgid, s->id.pid);
+	else if (!cgroup)
+		fputs("by what is not known", w->out);
+}
+
+static void write_class(struct words *w, const struct export *x, size_t i, unsigned bit)
+{
+	const json_t *survivor = export_survivor(&x->members.v[i]);
+
 	switch (bit) {
 	case CLASS_LEFT:
-		return "in the run's own group and session; nobody had signalled it";
+		fputs("in the run's own group and session; nobody had signalled it then", w->out);
+		return;
 	case CLASS_SURVIVED:
-		return "alive after a signal that should have ended it";
+		fputs("survived ", w->out);
+		words_outlived(w, survivor);
+		return;
 	case CLASS_DETACHED:
-		return "it got away by setsid, setpgid, a double fork or out of the cgroup";
+		write_detached(w, x, i);
+		return;
 	case CLASS_HANDED_OFF:
-		return "it asked something that is no descendant to do the work";
+		fputs("it asked something that is no descendant to do the work", w->out);
+		return;
 	default:
-		return "it held a credential or a connection that could still be used";
+		fputs("it held a credential or a connection that could still be used", w->out);
 	}
 }
 
-static void write_classes(struct words *w, unsigned bits)
+static void write_classes(struct words *w, const struct export *x, size_t i)
 {
+	unsigned bits = export_classes(x, i);
+
 	if (!bits)
 		fputs("- Got away: how is not known\n", w->out);
-	for (; bits; bits &= bits - 1)
-		fprintf(w->out, "- Got away: **%s** (%s)\n", class_name(bits & -bits),
-			class_words(bits & -bits));
+	for (; bits; bits &= bits - 1) {
+		fprintf(w->out, "- Got away: **%s** (", class_name(bits & -bits));
+		write_class(w, x, i, bits & -bits);
+		fputs(")\n", w->out);
+	}
 }
 
 static void write_evidence(struct words *w, unsigned bits)
@@ -78,7 +122,10 @@ static void write_evidence(struct words *w, unsigned bits)
 	if (!bits)
 		fputs("evidence not known", w->out);
 	for (; bits; bits &= bits - 1)
-		fprintf(w->out, "%s (%s)%s", evidence_name(bits & -bits),
+		fprintf(w->out, "%s (%s%s)%s", evidence_name(bits & -bits),
+			(bits & -bits) == EVIDENCE_ROOT
+				? "the process named, or the oldest that the target named; "
+				: "",
 			weights[evidence_weight(bits & -bits)], bits & (bits - 1) ? ", " : "");
 	fputs("\n", w->out);
 }
@@ -179,13 +226,12 @@ static void write_reach(struct words *w, const struct export_member *m)
 static void write_fate(struct words *w, const struct export *x, size_t i)
 {
 	const struct export_member *m = &x->members.v[i];
-	const char *why = event_str(m->survivor, "why");
 
-	if (m->survivor) {
-		fputs("- Survived a signal, ", w->out);
-		phrase_time(w->out, event_time(m->survivor, "at"));
-		fputs(": ", w->out);
-		words_text(w, why ? phrase_why_alive(why) : "why is not known", EXPORT_TEXT_MAX);
+	for (size_t k = 0; k < m->survivals.n; k++) {
+		fputs("- ", w->out);
+		phrase_time(w->out, event_time(m->survivals.v[k], "at"));
+		fputs(" it survived ", w->out);
+		words_outlived(w, m->survivals.v[k]);
 		fputs("\n", w->out);
 	}
 	if (m->exited) {
@@ -208,14 +254,13 @@ static void write_fate(struct words *w, const struct export *x, size_t i)
 static void write_explanation(struct words *w, const struct export *x,
 			      const struct export_member *m)
 {
-	if (!m->notes.n)
-		fputs(x->notes.n ? "- Explanation: by the notes on the run as a whole, below\n"
-				 : "- Explanation: **unexplained**\n",
-		      w->out);
+	if (!m->explanations.n)
+		fprintf(w->out, "- Explanation: **unexplained**%s\n",
+			x->notes.n ? " (" EXPORT_NOTE_BELOW ")" : "");
 	else
 		fputs("- Explanation:\n", w->out);
-	for (size_t i = 0; i < m->notes.n; i++)
-		write_event(w, m->notes.v[i]);
+	for (size_t i = 0; i < m->explanations.n; i++)
+		write_event(w, m->explanations.v[i]);
 }
 
 static void write_leftover(struct words *w, const struct export *x, size_t i)
@@ -226,12 +271,24 @@ static void write_leftover(struct words *w, const struct export *x, size_t i)
 	export_md_member(w, x, x->story.members.v[i].id);
 	fputs("\n\n", w->out);
 	write_fate(w, x, i);
-	write_classes(w, export_classes(x, i));
+	write_classes(w, x, i);
 	write_explanation(w, x, m);
 	write_evidence(w, export_evidence(x, i));
 	write_reach(w, m);
 	write_facts(w, x, i);
 	write_lineage(w, m);
+}
+
+static void write_legend(struct words *w)
+{
+	fputs("\nFlags: R (observed) and r (presumed): its parent is not the process that forked "
+	      "it; "
+	      "C: left the run's cgroup, S: a session of its own (setsid), or another than the "
+	      "run's, G: a process group likewise (setpgid), of these the gravest only; H: hands "
+	      "work off; L: started after the run was over; X: survived a signal, else Z: zombie, "
+	      "D: waits in the kernel, T: stopped, t: traced; A: is connected, a: had names of "
+	      "credentials at exec, ?: of the run possibly only.\n",
+	      w->out);
 }
 
 void export_md_leftovers(struct words *w, const struct export *x)
@@ -247,8 +304,9 @@ void export_md_leftovers(struct words *w, const struct export *x)
 		      w->out);
 	for (size_t i = 0; i < x->members.n; i++)
 		if (export_is_leftover(x, i)) {
+			if (!n++)
+				write_legend(w);
 			write_leftover(w, x, i);
-			n++;
 		}
 	if (!n)
 		fputs("\nNone is known.\n", w->out);

@@ -41,8 +41,7 @@ static void write_requesters(struct words *w, const struct export *x)
 	const struct run_record *r = &x->story.record;
 
 	fputs("\nWho asked for the record:\n\n- Operator: ", w->out);
-	if (!w->error)
-		w->error = phrase_operator(w->out, &r->operator);
+	words_by(w, &r->operator);
 	fputs("\n- By the processes (innermost first): ", w->out);
 	if (!r->requested_by.n)
 		fputs("not known", w->out);
@@ -56,7 +55,7 @@ static void write_requesters(struct words *w, const struct export *x)
 		if (!w->error)
 			w->error = markdown_bytes(w->out, &q->comm, EXPORT_TEXT_MAX);
 	}
-	fputs("\n- Its program: ", w->out);
+	fputs("\n- Program of the process that ran stray: ", w->out);
 	if (!w->error)
 		w->error = markdown_bytes(w->out, &r->requester_exe, EXPORT_TEXT_MAX);
 	fputs(", SHA-256 ", w->out);
@@ -127,6 +126,21 @@ void export_md_run(struct words *w, const struct export *x)
 	write_requesters(w, x);
 }
 
+/* It is told of what changes the state. */
+static void write_last_head(struct words *w, const struct export *x, uint64_t seq)
+{
+	uint64_t since = x->last_seq > seq ? x->last_seq - seq : 0;
+
+	fprintf(w->out, "its last head of this run is that of event %" PRIu64, seq);
+	if (since)
+		fprintf(w->out, " (%" PRIu64 " event%s since, which %s)", since,
+			since == 1 ? "" : "s",
+			x->state_seq > seq ? "**CHANGED the state: it was not told**"
+			: since == 1       ? "changes no state"
+					   : "change no state");
+	fputs("\n", w->out);
+}
+
 static void write_ledger(struct words *w, const struct export *x)
 {
 	const struct journal_verdict *v = &x->ledger_verdict;
@@ -143,8 +157,7 @@ static void write_ledger(struct words *w, const struct export *x)
 		fputs("; ", w->out);
 	}
 	if (x->ledger.n)
-		fprintf(w->out, "its last head of this run is that of event %" PRIu64 "\n",
-			x->ledger.v[x->ledger.n - 1].seq);
+		write_last_head(w, x, x->ledger.v[x->ledger.n - 1].seq);
 	else
 		fputs("knows nothing of this run\n", w->out);
 }

@@ -12,6 +12,7 @@
 
 #define EXPORT_MOVES_MAX 64  /* told of one process; all of them are in the timeline */
 #define EXPORT_TEXT_MAX 2000 /* bytes of one text of a process in Markdown */
+#define EXPORT_NOTE_BELOW "a note on the run as a whole is below"
 
 /* Events that are kept, each with a reference of its own. */
 struct events {
@@ -22,15 +23,15 @@ struct events {
 /* Beside the member of that index in story.members. */
 struct export_member {
 	json_t *came;     /* started, or the forked that made it; NULL: gone, and of no interest */
-	json_t *leftover; /* all four owned; NULL: there was none */
+	json_t *leftover; /* all three owned; NULL: there was none */
 	json_t *exited;
-	json_t *survivor;    /* the last */
-	struct events moves; /* of lineage, the first EXPORT_MOVES_MAX */
+	struct events survivals; /* each signal that it outlived */
+	struct events moves;     /* of lineage, the first EXPORT_MOVES_MAX */
 	size_t moves_left_off;
-	struct events notes;
-	uint64_t exited_seq; /* 0: not seen to end */
-	bool aimed;          /* at by an act */
-	bool outlived;       /* alive when the run was over, or since */
+	struct events explanations; /* notes on it, and rules that kept it */
+	uint64_t exited_seq;        /* 0: not seen to end */
+	bool aimed;                 /* at by an act */
+	bool outlived;              /* alive when the run was over, or since */
 };
 
 enum export_file_state { EXPORT_FILE_SAME, EXPORT_FILE_CHANGED, EXPORT_FILE_MISSING };
@@ -85,6 +86,7 @@ struct export
 	uint64_t unread; /* events whose members are not what this stray knows */
 
 	uint64_t over_seq, over_wall_ns; /* 0: it is not */
+	uint64_t state_seq;              /* of the event that changed the state last */
 
 	/* While it is read. */
 	uint64_t last_wall_ns, last_mono_ns, last_seq;
@@ -123,6 +125,11 @@ void events_clear(struct events *l);
 /* A fact of a member: as of when it was left, else as of when it came; NULL: not known. */
 const json_t *export_fact(const struct export_member *m, const char *key);
 unsigned export_classes(const struct export *x, size_t member);
+/* The last signal that it outlived; borrowed; NULL: none. */
+const json_t *export_survivor(const struct export_member *m);
+/* Whether its flags, as far as known, have that one. */
+bool export_has_flag(const struct export_member *m, const char *flag);
+bool export_moved(const struct export_member *m, const char *event);
 /* Bits of model/run.h. */
 unsigned export_evidence(const struct export *x, size_t member);
 
@@ -131,7 +138,7 @@ struct export_fate {
 	uint64_t sent_wall_ns, sent_mono_ns; /* the first signal to it; 0: none was sent */
 	uint64_t after_ns;                   /* from then to its end; 0: not known */
 	const json_t *exited;                /* NULL: not seen to end; all borrowed */
-	const json_t *survivor;              /* NULL: none in this act */
+	const json_t *survivor;              /* the last of this act; NULL: none */
 	const char *later;                   /* it ended in that act, not in this; NULL: no */
 };
 struct export_fate export_fate(const struct export *x, const struct export_act *act,
@@ -146,6 +153,7 @@ char *export_commands(const struct export *x);
 /* Markdown; an error sticks. */
 struct words {
 	FILE *out;
+	const struct export *x;
 	int error; /* 0 or -ENOMEM */
 };
 
@@ -153,6 +161,10 @@ void words_text(struct words *w, const char *text, size_t max); /* NULL: "not kn
 void words_identity(struct words *w, const json_t *process);    /* "4160@881000" */
 void words_command(struct words *w, const json_t *event, size_t max);
 void words_operator(struct words *w, const json_t *event);
+/* With the user's name, where the journal has one for the uid. */
+void words_by(struct words *w, const struct operator* o);
+/* "TERM: it ignores TERM", of a survivor event. */
+void words_outlived(struct words *w, const json_t *event);
 void words_event(struct words *w, const json_t *event); /* the event in a sentence */
 void words_list(struct words *w, const json_t *texts);  /* "a, b" */
 

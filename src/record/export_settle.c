@@ -43,6 +43,30 @@ static bool has_events(const json_t *sources)
 	return false;
 }
 
+/* What two of them could not read alike is told once. */
+static int tell_unread(struct export *x, const char *who, const char *what, long long n)
+{
+	char text[120], *both;
+
+	snprintf(text, sizeof(text), "%.40s of %lld processes of the host could not be read", what,
+		 n);
+	for (size_t i = 0; i < x->gaps.n; i++) {
+		struct export_gap *g = &x->gaps.v[i];
+		const char *at = strcmp(g->kind, "unreadable") == 0 ? strstr(g->text, ": ") : NULL;
+
+		if (!at || strcmp(at + 2, text) != 0)
+			continue;
+		if (memmem(g->text, (size_t)(at - g->text), who, strlen(who)))
+			return 0;
+		if (asprintf(&both, "%s and %s", who, g->text) < 0)
+			return -ENOMEM;
+		free(g->text);
+		g->text = both;
+		return 0;
+	}
+	return export_gap(x, "unreadable", 0, 0, "%s: %s", who, text);
+}
+
 static int tell_unreadable(struct export *x, const json_t *unreadable, const char *who)
 {
 	const char *key;
@@ -52,9 +76,7 @@ static int tell_unreadable(struct export *x, const json_t *unreadable, const cha
 	json_object_foreach((json_t *)unreadable, key, v)
 	{
 		if (!r && json_is_integer(v) && json_integer_value(v) > 0)
-			r = export_gap(x, "unreadable", 0, 0,
-				       "%s: %.40s of %lld processes of the host could not be read",
-				       who, key, (long long)json_integer_value(v));
+			r = tell_unread(x, who, key, (long long)json_integer_value(v));
 	}
 	return r;
 }
@@ -199,7 +221,7 @@ bool export_is_leftover(const struct export *x, size_t member)
 {
 	const struct export_member *m = &x->members.v[member];
 
-	return m->outlived || m->survivor || m->leftover;
+	return m->outlived || m->survivals.n || m->leftover;
 }
 
 char *export_commands(const struct export *x)

@@ -97,17 +97,6 @@ void words_command(struct words *w, const json_t *event, size_t max)
 	}
 }
 
-void words_operator(struct words *w, const json_t *event)
-{
-	const json_t *o = json_object_get(event, "operator");
-	struct operator op;
-
-	if (!json_is_object(o) || operator_read(o, &op, NULL) < 0)
-		fputs("somebody not known", w->out);
-	else if (!w->error)
-		w->error = phrase_operator(w->out, &op);
-}
-
 static void when(struct words *w, const json_t *event, const char *key)
 {
 	phrase_time(w->out, event_time(event, key));
@@ -121,6 +110,15 @@ static void text(struct words *w, const json_t *event, const char *key)
 static void put(struct words *w, const char *literal)
 {
 	fputs(literal, w->out);
+}
+
+void words_outlived(struct words *w, const json_t *event)
+{
+	const char *why = event_str(event, "why"), *signal = event_str(event, "signal");
+
+	words_text(w, signal ? signal : "a signal", SHORT_MAX);
+	put(w, ": ");
+	words_text(w, why ? phrase_why_alive(why) : "why is not known", SHORT_MAX);
 }
 
 static void say_opened(struct words *w, const json_t *e)
@@ -318,11 +316,16 @@ static void say_frozen(struct words *w, const json_t *e)
 
 static void say_survivor(struct words *w, const json_t *e)
 {
-	const char *why = event_str(e, "why");
-
 	identity(w, e, "process");
-	put(w, " SURVIVED: ");
-	words_text(w, why ? phrase_why_alive(why) : "why is not known", SHORT_MAX);
+	put(w, " SURVIVED ");
+	words_outlived(w, e);
+}
+
+static void say_kept(struct words *w, const json_t *e)
+{
+	identity(w, e, "process");
+	put(w, " kept by the rule ");
+	text(w, e, "rule");
 }
 
 static void say_snapshot(struct words *w, const json_t *e)
@@ -482,6 +485,7 @@ void words_event(struct words *w, const json_t *event)
 		{"frozen", say_frozen},
 		{"thawed", say_frozen},
 		{"survivor", say_survivor},
+		{"kept", say_kept},
 		{"snapshot", say_snapshot},
 		{"note", say_note},
 		{"action_accepted", say_action},

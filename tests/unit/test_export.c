@@ -268,7 +268,8 @@ static void end_it(struct made *m)
 	event(m, "14:12:00.041", "seen", "exited",
 	      "\"process\":" P(4160, 896001) ",\"signal\":\"TERM\",\"after_ns\":25000000");
 	event(m, "14:12:05.011", "scanned", "survivor",
-	      "\"process\":" P(4131, 880300) "," ACT ",\"why\":\"ignores_term\"");
+	      "\"process\":" P(4131, 880300) "," ACT
+					     ",\"why\":\"ignores_term\",\"signal\":\"TERM\"");
 	put_act(m, "14:12:05.050", "diff", "diff.json",
 		"{\"schema\":\"stray.diff/1\",\"added\":[],\"removed\":[{\"pid\":4160,"
 		"\"start_ticks\":896001,\"args\":[\"sh\",\"upload.sh\"]}],\"changed\":[{\"pid\":"
@@ -288,7 +289,7 @@ static void end_it(struct made *m)
 static void odd_ends(struct made *m)
 {
 	event(m, "14:12:07.000", "seen", "events_lost", "\"count\":12,\"source\":\"netlink\"");
-	event(m, "14:12:08.000", "seen", "kept", "\"rule\":\"exe=" HOSTILE "\"");
+	event(m, "14:12:08.000", "seen", "ruled", "\"rule\":\"exe=" HOSTILE "\"");
 	event_up(m, "14:12:39.000", uptime_of("14:12:09.000"), "seen", "clock_stepped",
 		 "\"by_ns\":30000000000");
 	event_up(m, "14:12:50.000", uptime_of("14:12:20.000"), "stated", "note",
@@ -605,6 +606,163 @@ static void an_end_is_told_of_the_act_that_it_came_in(void **state)
 	unmake(&m);
 }
 
+/* What a journal of that run says of a member of group 4102: a leftover by its classes. */
+static void leave_one(struct made *m, const char *members)
+{
+	char text[500];
+
+	snprintf(text, sizeof(text),
+		 "\"process\":" P(4102, 879000) ",\"child\":" P(
+			 4131, 880300) ",\"uid\":0,"
+				       "\"user\":\"root\",\"comm\":\"sh\",\"evidence\":[\"fork\","
+				       "\"chosen\"],%s",
+		 members);
+	event(m, "14:00:03.000", "seen", "forked", text);
+	event(m, "14:00:04.000", "scanned", "run_closed", "\"state\":\"leftover\",\"alive\":2");
+}
+
+static void only_a_note_on_it_or_a_rule_explains_a_leftover(void **state)
+{
+	static const char *const unexplained[] = {
+		"; 2 of these are unexplained (a note on the run as a whole is below)\n",
+		"**unexplained** (a note on the run as a whole is below)\n", NULL};
+	static const char *const explained[] = {"; 0 of these are unexplained\n",
+						"kept by the rule exe=/bin/sh", "all is well",
+						NULL};
+	AUTO_FREE char *json = NULL;
+	struct made m;
+
+	make(&m, state);
+	open_run(&m);
+	leave_one(&m, "\"classes\":[\"left\"]");
+	event(&m, "14:00:05.000", "stated", "note", OPERATOR ",\"text\":\"all is well\"");
+	assert_says(&m, unexplained);
+	json = exported(&m, true);
+	assert_non_null(strstr(json, "\"explanations\": [],\n      \"unexplained\": true"));
+	event(&m, "14:00:06.000", "stated", "kept",
+	      "\"process\":" P(4131, 880300) ",\"rule\":\"exe=/bin/sh\"");
+	event(&m, "14:00:06.000", "stated", "note",
+	      OPERATOR ",\"text\":\"the root\",\"process\":" P(4102, 879000));
+	assert_says(&m, explained);
+	unmake(&m);
+}
+
+static void one_that_a_second_signal_ended_survived_the_first(void **state)
+{
+	static const char *const words[] = {
+		"**survived** (survived TERM: it ignores TERM)\n",
+		" it survived TERM: it ignores TERM\n",
+		": lived through TERM: it ignores TERM; gone, 2.50 s after the first signal",
+		"4131@880300 SURVIVED TERM: it ignores TERM\n", NULL};
+	AUTO_FREE char *text = NULL;
+	struct made m;
+
+	make(&m, state);
+	open_run(&m);
+	leave_one(&m, "\"classes\":[\"left\"]");
+	event(&m, "14:00:05.000", "stated", "signal_intent",
+	      "\"act\":\"one\",\"signal\":\"TERM\",\"to\":[" P(4131, 880300) "]");
+	event(&m, "14:00:05.000", "seen", "signal_sent",
+	      "\"act\":\"one\",\"signal\":\"TERM\",\"to\":[" P(4131, 880300) "]");
+	event(&m, "14:00:07.000", "scanned", "survivor",
+	      "\"act\":\"one\",\"process\":" P(
+		      4131, 880300) ",\"why\":\"ignores_term\",\"signal\":\"TERM\"");
+	event(&m, "14:00:07.500", "seen", "exited",
+	      "\"act\":\"one\",\"process\":" P(4131, 880300) ",\"signal\":\"KILL\"");
+	assert_says(&m, words);
+	text = exported(&m, false);
+	assert_null(strstr(text, "nobody had signalled it"));
+	unmake(&m);
+}
+
+static void how_it_detached_is_said_as_far_as_it_is_known(void **state)
+{
+	static const char *const cases[][2] = {
+		{"\"sid\":4131,\"pgid\":4131", "(a session of its own (setsid))"},
+		{"\"sid\":4102,\"pgid\":4131", "(a process group of its own (setpgid))"},
+		{"\"sid\":4120,\"pgid\":4120", "(in session 4120, which is not the run's)"},
+		{"\"sid\":4102,\"pgid\":4102,\"flags\":[\"C\"]", "(left the run's cgroup)"},
+		{"\"sid\":4131,\"pgid\":4131,\"flags\":[\"C\"]",
+		 "(left the run's cgroup; a session of its own (setsid))"},
+		{"\"flags\":[\"S\"]", "(a session of its own (setsid))"},
+		{"\"sid\":4102,\"pgid\":4102", "(by what is not known)"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		AUTO_FREE char *want = NULL;
+		char members[200];
+		struct made m;
+
+		make(&m, state);
+		open_run(&m);
+		snprintf(members, sizeof(members), "\"classes\":[\"detached\"],%s", cases[i][0]);
+		leave_one(&m, members);
+		assert_true(asprintf(&want, "**detached** %s\n", cases[i][1]) > 0);
+		assert_says(&m, (const char *const[]){want, NULL});
+		unmake(&m);
+		scratch_teardown(state);
+		scratch_setup(state);
+	}
+}
+
+static void the_operator_has_the_name_that_the_journal_knows(void **state)
+{
+	static const char *const words[] = {
+		"note by root (uid 0, login uid unset, terminal pts/2): one\n",
+		"note by uid 7, login uid unset, terminal pts/2: two\n", NULL};
+	struct made m;
+
+	make(&m, state);
+	open_run(&m);
+	leave_one(&m, "\"classes\":[\"left\"]");
+	event(&m, "14:00:05.000", "stated", "note",
+	      "\"operator\":{\"uid\":0,\"login_uid\":-1,\"sudo_user\":null,\"tty\":\"pts/2\"},"
+	      "\"text\":\"one\"");
+	event(&m, "14:00:05.000", "stated", "note",
+	      "\"operator\":{\"uid\":7,\"login_uid\":-1,\"sudo_user\":null,\"tty\":\"pts/2\"},"
+	      "\"text\":\"two\"");
+	assert_says(&m, words);
+	unmake(&m);
+}
+
+static void what_two_looks_could_not_read_alike_is_told_once(void **state)
+{
+	static const char *const words[] = {
+		"- the first look and watching: environ of 3 processes of the host could not",
+		"- watching: fd of 4 processes of the host could not", NULL};
+	AUTO_FREE char *text = NULL;
+	struct made m;
+
+	make(&m, state);
+	open_run(&m);
+	for (size_t i = 0; i < 2; i++)
+		event(&m, "14:00:02.100", "seen", "watch_started",
+		      "\"watcher\":" P(5000, 880200) ",\"coverage\":{\"sources\":[\"netlink\"],"
+						     "\"unreadable\":{\"environ\":3,\"fd\":4}}");
+	assert_says(&m, words);
+	text = exported(&m, false);
+	assert_null(strstr(strstr(text, "environ of 3") + 1, "environ of 3"));
+	unmake(&m);
+}
+
+static void what_came_after_the_last_head_of_the_ledger_is_counted(void **state)
+{
+	static const char *const same[] = {"of event 3 (1 event since, which changes no state)",
+					   NULL};
+	static const char *const changed[] = {"(2 events since, which **CHANGED the state", NULL};
+	struct err err = {0};
+	struct made m;
+
+	make(&m, state);
+	open_run(&m);
+	assert_int_equal(ledger_note(m.s, RUN, "run_opened", m.seq, m.prev, RUN_ACTIVE, &err), 0);
+	event(&m, "14:00:05.000", "stated", "note", OPERATOR ",\"text\":\"one\"");
+	assert_says(&m, same);
+	event(&m, "14:00:06.000", "scanned", "run_closed", "\"state\":\"ended\",\"alive\":0");
+	assert_says(&m, changed);
+	unmake(&m);
+}
+
 static void a_file_elsewhere_is_not_opened(void **state)
 {
 	static const char *const names[] = {"/etc/passwd",
@@ -704,6 +862,12 @@ int main(void)
 		T(a_record_that_was_changed_or_lost_is_told),
 		T(files_that_are_not_what_they_were_prove_nothing),
 		T(an_end_is_told_of_the_act_that_it_came_in),
+		T(only_a_note_on_it_or_a_rule_explains_a_leftover),
+		T(one_that_a_second_signal_ended_survived_the_first),
+		T(how_it_detached_is_said_as_far_as_it_is_known),
+		T(the_operator_has_the_name_that_the_journal_knows),
+		T(what_two_looks_could_not_read_alike_is_told_once),
+		T(what_came_after_the_last_head_of_the_ledger_is_counted),
 		T(a_file_elsewhere_is_not_opened),
 		T(events_of_odd_shapes_are_told_and_counted),
 		T(a_run_that_is_not_there_is_an_error),
