@@ -170,7 +170,7 @@ def what_is_asked_wrongly_is_trouble():
     with recorded("run-1") as (state, _):
         assert "md or json" in export(state, "--format=pdf", "run-1", status=2)
         assert "one RUN" in export(state, "run-1", "run-1", status=2)
-        assert "No such file" in export(os.path.join(state, "none"), "run-1", status=2)
+        assert "nothing was recorded yet" in export(os.path.join(state, "none"), "run-1", status=2)
 
 
 def a_copy_tells_the_same_and_nothing_is_written_to_it():
