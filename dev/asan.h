@@ -10,3 +10,14 @@ __attribute__((weak)) const char *__asan_default_options(void)
 {
 	return "detect_leaks=0";
 }
+
+/*
+ * A view that is left while its other thread reads /proc leaves that thread to
+ * the end of the process (engine/scanner.h), with what libproc2 holds for it.
+ */
+const char *__lsan_default_suppressions(void);
+
+__attribute__((weak)) const char *__lsan_default_suppressions(void)
+{
+	return "leak:libproc2.so";
+}
