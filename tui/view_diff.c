@@ -291,7 +291,8 @@ static void add_record(const struct act_outcome *o, struct page *page)
 	page_add(page, STYLE_NORMAL, "%s %s", o->done ? "written:" : "being written:", l.text);
 	if (o->done)
 		page_add(page, STYLE_DIM,
-			 "         intent.json before.json after.json diff.json journal.jsonl record.md");
+			 "         intent.json before.json after.json diff.json "
+			 "journal.jsonl record.md");
 }
 
 static void add_sum(const struct view *v, struct page *page, const struct columns *c)
