@@ -67,6 +67,13 @@ int json_get_text(const json_t *o, const char *key, char *out, size_t size, stru
 /* Text and its *_b64 sibling: the exact bytes, which replace what out held.
  * For null out stays as it is: unknown, if it was. */
 int json_get_bytes(const json_t *o, const char *key, struct bytes *out, struct err *err);
+/* Takes over one text of a list; data has no NUL in it.  0 or -ENOMEM. */
+typedef int json_text_fn(void *ctx, const char *data, size_t len);
+/* A list of texts and the sibling with their exact bytes.  *known: it is not null. */
+int json_get_texts(const json_t *o, const char *key, const char *b64_key, json_text_fn *take,
+		   void *ctx, bool *known, struct err *err);
+/* args and args_b64 as a command line, each ended by a NUL; it replaces what out held. */
+int json_get_args(const json_t *o, struct bytes *out, bool *known, struct err *err);
 /* base64 (RFC 4648, padded) to bytes; -EINVAL where it is none. */
 int json_unbase64(const char *text, struct bytes *out, struct err *err);
 

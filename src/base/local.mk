@@ -6,7 +6,7 @@ libbase_a_SOURCES = \
 	%D%/err.c %D%/err.h \
 	%D%/file.c %D%/file.h \
 	%D%/json_get.c \
-	%D%/json_read.c %D%/json_read.h \
+	%D%/json_read.c %D%/json_read.h %D%/json_texts.c \
 	%D%/json_write.c %D%/json_write.h \
 	%D%/mask.c %D%/mask.h \
 	%D%/mask_name.c %D%/mask_parts.h \

@@ -221,28 +221,6 @@ static int read_host(const json_t *o, struct host *h, struct err *err)
 	return r ? r : json_get_uint(o, "boottime_ns", &h->boot_ns, NULL, err);
 }
 
-static int read_args(const json_t *o, struct bytes *out, struct err *err)
-{
-	const json_t *args = json_object_get(o, "args"), *v;
-	size_t i, len = 0;
-	char *at;
-
-	if (!json_is_array(args))
-		return 0;
-	json_array_foreach(args, i, v) len += json_string_length(v) + 1;
-	out->data = calloc(len + 1, 1);
-	if (!out->data)
-		return err_nomem(err);
-	at = out->data;
-	json_array_foreach(args, i, v)
-	{
-		memcpy(at, json_is_string(v) ? json_string_value(v) : "", json_string_length(v));
-		at += json_string_length(v) + 1;
-	}
-	out->len = len;
-	return 0;
-}
-
 static int read_times(const json_t *o, struct run_record *r, struct err *err)
 {
 	const char *known = NULL, *by = NULL;
@@ -294,6 +272,7 @@ static int read_coverage(const json_t *o, struct coverage *c, struct err *err)
 
 static int read_object(const json_t *o, struct run_record *r, struct err *err)
 {
+	bool known;
 	const char *schema = NULL, *how = NULL;
 	int rc = json_get_str(o, "schema", &schema, err);
 
@@ -312,7 +291,7 @@ static int read_object(const json_t *o, struct run_record *r, struct err *err)
 	if (!rc)
 		rc = read_unit(o, &r->run, err);
 	if (!rc)
-		rc = read_args(o, &r->args, err);
+		rc = json_get_args(o, &r->args, &known, err);
 	if (!rc)
 		rc = json_get_bytes(o, "exe", &r->exe, err);
 	if (!rc)

@@ -124,28 +124,12 @@ static unsigned evidence_of(const json_t *event)
 	return bits;
 }
 
-/* An array of texts as arguments, each ended by NUL; what is no array changes nothing. */
+/* Arguments that are none change nothing: the rest of the event still tells. */
 static int args_of(const json_t *event, struct bytes *out, struct err *err)
 {
-	const json_t *args = json_object_get(event, "args"), *v;
-	struct bytes joined = {0};
-	size_t i, len = 0;
+	bool known;
 
-	if (!json_is_array(args))
-		return 0;
-	json_array_foreach(args, i, v) len += json_string_length(v) + 1;
-	joined.data = calloc(len + 1, 1);
-	if (!joined.data)
-		return err_nomem(err);
-	json_array_foreach(args, i, v)
-	{
-		memcpy(joined.data + joined.len, json_is_string(v) ? json_string_value(v) : "",
-		       json_string_length(v));
-		joined.len += json_string_length(v) + 1;
-	}
-	bytes_free(out);
-	*out = joined;
-	return 0;
+	return json_get_args(event, out, &known, NULL) == -ENOMEM ? err_nomem(err) : 0;
 }
 
 static int take_facts(struct story_member *m, const json_t *event, struct err *err)
