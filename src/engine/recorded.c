@@ -28,6 +28,22 @@ int recorded_state_dir(const char *option, enum statedir_use use, struct statedi
 	return r ? r : statedir_open(path, use, out, err);
 }
 
+int recorded_list(const char *option, struct rundir_list *out, struct err *err)
+{
+	struct statedir *s = NULL;
+	struct err why = {0};
+	int r = recorded_state_dir(option, STATEDIR_READ, &s, &why);
+
+	*out = (struct rundir_list){0};
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0)
+		return err_set(err, why.code, "%s", why.text);
+	r = rundir_list(s, out, err);
+	statedir_close(s);
+	return r;
+}
+
 void recorded_release(struct recorded *r)
 {
 	if (r->state)

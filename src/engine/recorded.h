@@ -24,6 +24,9 @@ struct recorded {
 int recorded_state_dir(const char *option, enum statedir_use use, struct statedir **out,
 		       struct err *err);
 
+/* Ids of the runs in it, as rundir_list(); a directory that is not there holds none. */
+int recorded_list(const char *option, struct rundir_list *out, struct err *err);
+
 /*
  * Opens the run that name means, an id or the beginning of one.  write: to add
  * events.  -ENOENT, -ENOTUNIQ; -EBADMSG where its journal does not hold or its record was

@@ -74,20 +74,12 @@ static int load_all(const char *state_dir, const struct rundir_list *ids, struct
 /* The runs of one state directory; one that is not there holds none. */
 static int load_dir(const char *state_dir, struct tracker *k, struct runs *out, struct err *err)
 {
-	struct rundir_list ids = {0};
-	struct statedir *s = NULL;
-	struct err why = {0};
-	int r = recorded_state_dir(state_dir, STATEDIR_READ, &s, &why);
+	struct rundir_list ids;
+	int r = recorded_list(state_dir, &ids, err);
 
-	if (r == -ENOENT)
-		return 0;
-	if (r < 0)
-		return err_set(err, why.code, "%s", why.text);
-	r = rundir_list(s, &ids, err);
 	if (!r)
 		r = load_all(state_dir, &ids, k, out, err);
 	rundir_list_clear(&ids);
-	statedir_close(s);
 	return r;
 }
 

@@ -215,16 +215,9 @@ static bool has(const struct rundir_list *l, const char *id)
 int vigil_newcomer(const char *state_dir, const struct rundir_list *known,
 		   char id[static RUN_ID_MAX + 1], struct err *err)
 {
-	struct rundir_list now = {0};
-	struct statedir *s = NULL;
-	struct err why = {0};
-	int r = recorded_state_dir(state_dir, STATEDIR_READ, &s, &why);
+	struct rundir_list now;
+	int r = recorded_list(state_dir, &now, err);
 
-	if (r == -ENOENT)
-		return 0;
-	if (r < 0)
-		return err_set(err, why.code, "%s", why.text);
-	r = rundir_list(s, &now, err);
 	for (size_t i = 0; r == 0 && i < now.n; i++) {
 		if (has(known, now.v[i]))
 			continue;
@@ -232,6 +225,5 @@ int vigil_newcomer(const char *state_dir, const struct rundir_list *known,
 		r = 1;
 	}
 	rundir_list_clear(&now);
-	statedir_close(s);
 	return r;
 }
