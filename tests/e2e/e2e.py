@@ -8,6 +8,7 @@ import atexit
 import contextlib
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -95,6 +96,14 @@ def alive(pid):
             return f.read().rsplit(b")", 1)[1].split()[0] not in (b"Z", b"X")
     except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+def end_identity(pid, start):
+    """Kills one that a test started, if it lives, and waits for its end."""
+    with contextlib.suppress(ProcessLookupError), os.fdopen(os.pidfd_open(pid)) as fd:
+        if start_of(pid) == start:
+            signal.pidfd_send_signal(fd.fileno(), signal.SIGKILL)
+            assert select.select([fd], [], [], PATIENCE)[0], f"{pid} does not end"
 
 
 def until(what, patience=PATIENCE):
