@@ -1,9 +1,10 @@
 #include "cmd/cmd.h"
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "engine/recorded.h"
-#include "record/digest.h"
 #include "record/ledger.h"
+#include "record/sealed.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +18,12 @@ static const struct cmd_option options[] = {
 	{0, NULL, NULL, NULL},
 };
 
+/* The event whose head was given, in the journal that is read. */
+struct given {
+	uint64_t seq; /* 0: it is not in it */
+	char event[32], at[CLOCK_RFC3339_MAX];
+};
+
 struct verify {
 	struct cmd_common common;
 	const char *head;
@@ -24,6 +31,9 @@ struct verify {
 	struct jw *j; /* NULL: text */
 	bool broken;  /* one of them does not hold */
 	bool trouble; /* one could not be read; said already */
+	struct given given;
+	const char *id;       /* of the run whose journal is read; NULL: of none */
+	struct sealed sealed; /* of that run */
 };
 
 static int set_option(void *ctx, int id, const char *arg, struct err *err)
@@ -33,6 +43,22 @@ static int set_option(void *ctx, int id, const char *arg, struct err *err)
 		return err_set(err, EINVAL, "--head: 64 hex digits, not '%.80s'", arg);
 	((struct verify *)ctx)->head = arg;
 	return 0;
+}
+
+static void print_given_json(const struct verify *v, const struct journal_verdict *w)
+{
+	const struct given *g = &v->given;
+
+	if (!g->seq) {
+		jw_null(v->j, "given_head");
+		return;
+	}
+	jw_object(v->j, "given_head");
+	jw_uint(v->j, "seq", g->seq);
+	jw_str(v->j, "event", g->event);
+	jw_str(v->j, "at", g->at);
+	jw_uint(v->j, "follow", w->seq - g->seq);
+	jw_object_end(v->j);
 }
 
 static void print_json(struct verify *v, const char *name, const struct journal_verdict *w)
@@ -54,11 +80,13 @@ static void print_json(struct verify *v, const char *name, const struct journal_
 		jw_uint(v->j, "anchored_seq", w->anchored_seq);
 	else
 		jw_null(v->j, "anchored_seq");
+	print_given_json(v, w);
 	jw_object_end(v->j);
 }
 
 static void print_text(struct verify *v, const char *name, const struct journal_verdict *w)
 {
+	const struct given *g = &v->given;
 	struct line *o = &v->line;
 
 	line_put(o, ROLE_HEAD, "%s: ", name);
@@ -84,6 +112,16 @@ static void print_text(struct verify *v, const char *name, const struct journal_
 	line_end(o);
 	line_put(o, ROLE_DIM, "  head %s", w->head);
 	line_end(o);
+	if (!g->seq)
+		return;
+	line_put(o, ROLE_NORMAL, "  --head is that of event %llu, %s, of %s; ",
+		 (unsigned long long)g->seq, g->event, g->at);
+	if (w->seq > g->seq)
+		line_put(o, ROLE_NORMAL, "%llu follow%s", (unsigned long long)(w->seq - g->seq),
+			 w->seq - g->seq == 1 ? "s" : "");
+	else
+		line_put(o, ROLE_NORMAL, "none follows");
+	line_end(o);
 }
 
 static void report(struct verify *v, const char *name, const struct journal_verdict *w)
@@ -93,6 +131,29 @@ static void report(struct verify *v, const char *name, const struct journal_verd
 		print_json(v, name, w);
 	else
 		print_text(v, name, w);
+	v->given = (struct given){0};
+}
+
+static void copy_text(char *out, size_t size, const json_t *event, const char *key)
+{
+	const char *text = NULL;
+
+	json_get_str(event, key, &text, NULL);
+	snprintf(out, size, "%.*s", (int)size - 1, text ? text : "");
+}
+
+static int take(void *ctx, const json_t *event, struct err *err)
+{
+	struct verify *v = ctx;
+	const char *hash = NULL;
+
+	json_get_str(event, "hash", &hash, NULL);
+	if (v->head && hash && strcmp(hash, v->head) == 0) {
+		json_get_uint(event, "seq", &v->given.seq, NULL, NULL);
+		copy_text(v->given.event, sizeof(v->given.event), event, "event");
+		copy_text(v->given.at, sizeof(v->given.at), event, "at");
+	}
+	return v->id ? sealed_event(&v->sealed, v->id, event, err) : 0;
 }
 
 static int add_given_head(const struct verify *v, struct ledger_heads *heads, struct err *err)
@@ -103,37 +164,6 @@ static int add_given_head(const struct verify *v, struct ledger_heads *heads, st
 		return 0;
 	memcpy(h.hash, v->head, CHAIN_HEX);
 	return VEC_PUSH(heads, h) ? 0 : err_nomem(err);
-}
-
-/* The digest of run.json that the first event holds. */
-static int take_opened(void *ctx, const json_t *event, struct err *err)
-{
-	const char *name = NULL, *sha = NULL;
-	char *out = ctx;
-
-	(void)err;
-	json_get_str(event, "event", &name, NULL);
-	json_get_str(event, "record_sha256", &sha, NULL);
-	if (name && strcmp(name, "run_opened") == 0 && sha && strlen(sha) == CHAIN_HEX - 1)
-		memcpy(out, sha, CHAIN_HEX);
-	return 0;
-}
-
-static void check_record(const struct rundir *d, const char *expected, struct journal_verdict *w)
-{
-	char actual[DIGEST_HEX];
-	struct err why = {0};
-
-	if (w->fault != JOURNAL_HOLDS || !*expected)
-		return;
-	if (digest_file(d->fd, RUNDIR_RECORD, actual, NULL, &why) == 0 &&
-	    strcmp(actual, expected) == 0)
-		return;
-	w->fault = JOURNAL_CHANGED;
-	w->line = 0;
-	snprintf(w->why, sizeof(w->why),
-		 "%s is not the one that the journal was opened with%s%.80s", RUNDIR_RECORD,
-		 why.code ? ": " : "", why.text);
 }
 
 /*
@@ -202,10 +232,9 @@ static int verify_run(struct verify *v, const struct statedir *s, const char *id
 {
 	struct journal_verdict verdict;
 	struct rundir d = {.fd = -1, .watch = -1};
-	char opened[CHAIN_HEX] = "";
 	size_t known;
 	struct journal_reading what = {
-		.name = RUNDIR_JOURNAL, .schema = JOURNAL_SCHEMA, .fn = take_opened, .ctx = opened};
+		.name = RUNDIR_JOURNAL, .schema = JOURNAL_SCHEMA, .fn = take, .ctx = v};
 	AUTO_FD fd = -1;
 	int r = rundir_open(s, id, false, &d, err);
 
@@ -218,14 +247,16 @@ static int verify_run(struct verify *v, const struct statedir *s, const char *id
 		r = add_given_head(v, &k->heads, err);
 	what.heads = k->heads.v;
 	what.n_heads = k->heads.n;
+	v->id = id;
 	if (!r)
 		r = journal_read(fd, &what, &verdict, err);
 	if (!r) {
 		k->heads.n = known;
-		check_record(&d, opened, &verdict);
+		sealed_check(&v->sealed, &d, &verdict);
 		check_known(k, &verdict);
 		report(v, id, &verdict);
 	}
+	sealed_clear(&v->sealed);
 	rundir_close(&d);
 	return r;
 }
@@ -264,8 +295,12 @@ static int verify_file(struct verify *v, int dirfd, const char *name, const char
 	if (!r)
 		r = add_given_head(v, &heads, err);
 	if (!r) {
-		struct journal_reading what = {
-			.name = name, .schema = schema, .heads = heads.v, .n_heads = heads.n};
+		struct journal_reading what = {.name = name,
+					       .schema = schema,
+					       .fn = take,
+					       .ctx = v,
+					       .heads = heads.v,
+					       .n_heads = heads.n};
 
 		r = journal_read(fd, &what, &verdict, err);
 	}

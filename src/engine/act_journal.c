@@ -391,18 +391,11 @@ void act_journal_outcome(struct act_journal *a, const struct act_outcome *o)
 			tell_after(a, "survivor", KNOWN_SCANNED, fill_survivor, &o->items.v[i]);
 }
 
-static void close_run(struct act_journal *a)
+static void close_run(struct act_journal *a, const struct tracker *k)
 {
-	size_t alive = story_alive(&a->run.story);
-	enum run_state to = alive ? RUN_SURVIVED : RUN_ENDED;
-	struct jw *j = recorded_begin(&a->run, "run_closed", KNOWN_SCANNED);
+	enum run_state to = story_alive(&a->run.story) ? RUN_SURVIVED : RUN_ENDED;
 
-	if (j) {
-		jw_str(j, "act", a->name);
-		jw_str(j, "state", run_state_name(to));
-		jw_uint(j, "alive", alive);
-	}
-	recorded_change(&a->run, "run_closed", to, &a->lost);
+	recorded_over(&a->run, k, to, a->name, &a->lost);
 }
 
 void act_journal_finish(struct act_journal *a, const struct tracker *k)
@@ -412,7 +405,7 @@ void act_journal_finish(struct act_journal *a, const struct tracker *k)
 	if (a->has_run) {
 		chronicle_tell(&a->run, k, &a->lost);
 		if (end && a->run.story.state == RUN_ENDING)
-			close_run(a);
+			close_run(a, k);
 		if (journal_sync(a->run.dir.journal) < 0)
 			err_errno(&a->lost, errno, "%.150s", a->run.dir.path);
 	}

@@ -242,17 +242,6 @@ static int tell_expired(struct chronicle *c, struct err *err)
 	return recorded_change(c->r, "deadline_expired", RUN_EXPIRED, err);
 }
 
-static int tell_closed(struct chronicle *c, enum run_state to, struct err *err)
-{
-	struct jw *j = recorded_begin(c->r, "run_closed", KNOWN_SCANNED);
-
-	if (j) {
-		jw_str(j, "state", run_state_name(to));
-		jw_uint(j, "alive", story_alive(&c->r->story));
-	}
-	return recorded_change(c->r, "run_closed", to, err);
-}
-
 /* The steps from what the journal says to what is. */
 static int tell_state(struct chronicle *c, const struct tracker *k, struct err *err)
 {
@@ -270,7 +259,7 @@ static int tell_state(struct chronicle *c, const struct tracker *k, struct err *
 	}
 	if (is == RUN_LEFTOVER)
 		r = tell_leftovers(c, k, err);
-	return r || is == c->r->story.state ? r : tell_closed(c, is, err);
+	return r || is == c->r->story.state ? r : recorded_over(c->r, k, is, NULL, err);
 }
 
 static int tell_clock(struct chronicle *c, const struct host *h, struct err *err)

@@ -11,7 +11,7 @@ libengine_a_SOURCES = \
 	%D%/explain.c %D%/explain.h \
 	%D%/look.c %D%/look.h \
 	%D%/plan.c %D%/plan.h \
-	%D%/recorded.c %D%/recorded.h \
+	%D%/recorded.c %D%/recorded.h %D%/recorded_members.c \
 	%D%/runs.c %D%/runs.h \
 	%D%/scanner.c %D%/scanner.h \
 	%D%/vigil.c %D%/vigil.h

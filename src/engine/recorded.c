@@ -451,6 +451,8 @@ int recorded_adopt(const struct adoption *how, const struct tracker *k, struct r
 	r = read_story(out, err);
 	if (!r)
 		r = write_adopted(out, how, k, err);
+	if (!r)
+		r = recorded_before(out, k, err);
 	if (!r && journal_sync(out->dir.journal) < 0)
 		r = err_errno(err, errno, "%.150s", out->dir.path);
 	if (!r)

@@ -18,6 +18,7 @@ struct recorded {
 	struct story story;
 	struct run run;              /* owned: what tracker_set_run() is to be given */
 	uint64_t seen_seq, seen_end; /* up to where the story tells the journal */
+	struct rundir_file after;    /* told, but not closed yet: that failed; name "": none */
 };
 
 /* Opens the state directory; option: of --state-dir, NULL: by default. */
@@ -84,6 +85,17 @@ int recorded_commit(struct recorded *r, bool sync, struct err *err);
  * and anchored.  Where only those two fail it is 0.
  */
 int recorded_change(struct recorded *r, const char *event, enum run_state to, struct err *err);
+
+/* Writes before.json: the members that k, judged for it, shows; and the event that names it. */
+int recorded_before(struct recorded *r, const struct tracker *k, struct err *err);
+
+/*
+ * Closes it: after.json with the members that k shows, the event that names it, and the
+ * change of state.  act: the name of the act that did it; NULL: none.  What cannot be said of
+ * its members keeps no run from being closed: then it is, and the error is returned.
+ */
+int recorded_over(struct recorded *r, const struct tracker *k, enum run_state to, const char *act,
+		  struct err *err);
 
 /* Removes the directory of a run that is over; the ledger keeps its head. */
 int recorded_prune(const char *state_dir, const char *id, struct err *err);

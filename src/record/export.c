@@ -40,6 +40,8 @@ void export_free(struct export *x)
 	events_clear(&x->notes);
 	events_clear(&x->anchors);
 	events_clear(&x->refusals);
+	events_clear(&x->snapshots);
+	free(x->files.v);
 	json_decref(x->opened);
 	json_decref(x->record);
 	free(x->record_text);

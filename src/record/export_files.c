@@ -64,6 +64,7 @@ static int read_diff(int dir, const char *file, const char *sha256, json_t **out
 	return json_read_line(text, (size_t)n, out, NULL) == -ENOMEM ? -ENOMEM : 0;
 }
 
+/* act: whose comparison is read, where it is one; NULL: of none. */
 static int check(const struct export *x, struct export_act *act, struct export_file *f)
 {
 	struct err err = {0};
@@ -81,7 +82,7 @@ static int check(const struct export *x, struct export_act *act, struct export_f
 		return 0;
 	}
 	f->state = strcmp(f->found, f->sha256) == 0 ? EXPORT_FILE_SAME : EXPORT_FILE_CHANGED;
-	if (f->state != EXPORT_FILE_SAME || strcmp(f->what, "diff") != 0 || act->diff)
+	if (f->state != EXPORT_FILE_SAME || strcmp(f->what, "diff") != 0 || !act || act->diff)
 		return 0;
 	return read_diff(dir, file, f->sha256, &act->diff);
 }
@@ -98,7 +99,8 @@ static int tell(struct export *x, const struct export_file *f)
 	return 0;
 }
 
-static int check_event(struct export *x, struct export_act *act, const json_t *event)
+static int check_event(struct export *x, struct export_act *act, struct export_file_list *list,
+		       const json_t *event)
 {
 	const char *what = event_str(event, "what"), *name = event_str(event, "file"),
 		   *sha256 = event_str(event, "sha256");
@@ -108,18 +110,27 @@ static int check_event(struct export *x, struct export_act *act, const json_t *e
 
 	if (!r)
 		r = tell(x, &f);
-	if (!r && !VEC_PUSH(&act->files, f))
+	if (!r && !VEC_PUSH(list, f))
 		r = -ENOMEM;
+	return r;
+}
+
+static int check_events(struct export *x, struct export_act *act, struct export_file_list *list,
+			const struct events *events)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < events->n && !r; i++)
+		if (event_is(events->v[i], "snapshot"))
+			r = check_event(x, act, list, events->v[i]);
 	return r;
 }
 
 int export_files(struct export *x, struct err *err)
 {
-	int r = 0;
+	int r = check_events(x, NULL, &x->files, &x->snapshots);
 
-	for (size_t i = 0; i < x->acts.n; i++)
-		for (size_t k = 0; k < x->acts.v[i].events.n && !r; k++)
-			if (event_is(x->acts.v[i].events.v[k], "snapshot"))
-				r = check_event(x, &x->acts.v[i], x->acts.v[i].events.v[k]);
+	for (size_t i = 0; i < x->acts.n && !r; i++)
+		r = check_events(x, &x->acts.v[i], &x->acts.v[i].files, &x->acts.v[i].events);
 	return r < 0 ? err_nomem(err) : 0;
 }

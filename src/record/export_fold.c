@@ -97,8 +97,7 @@ static bool is_of_act(const json_t *event)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (event_is(event, names[i]))
 			return true;
-	/* a run has snapshots of its own */
-	return event_is(event, "snapshot") || event_str(event, "act");
+	return event_str(event, "act");
 }
 
 static bool fold_act(struct export *x, const json_t *event)
@@ -172,6 +171,8 @@ static bool fold_run(struct export *x, const json_t *event)
 		return events_add(&x->anchors, event);
 	if (event_is(event, "action_refused"))
 		return events_add(&x->refusals, event);
+	if (event_is(event, "snapshot") && !event_str(event, "act"))
+		return events_add(&x->snapshots, event);
 	return true;
 }
 

@@ -107,6 +107,7 @@ static int write_all(struct jw *j, const struct export *x, struct err *err)
 		jw_raw(j, "record", x->record_text, x->record_len);
 	else
 		jw_null(j, "record");
+	export_json_files(j, &x->files);
 	export_json_leftovers(j, x);
 	export_json_acts(j, x);
 	write_remaining(j, x);

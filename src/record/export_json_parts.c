@@ -190,6 +190,14 @@ static void write_file(struct jw *j, const struct export_file *f)
 	jw_object_end(j);
 }
 
+void export_json_files(struct jw *j, const struct export_file_list *files)
+{
+	jw_array(j, "files");
+	for (size_t i = 0; i < files->n; i++)
+		write_file(j, &files->v[i]);
+	jw_array_end(j);
+}
+
 static void write_aim(struct jw *j, const struct export *x, const struct export_act *act,
 		      struct identity id)
 {
@@ -218,10 +226,7 @@ static void write_act(struct jw *j, const struct export *x, const struct export_
 	for (size_t i = 0; i < act->aims.n; i++)
 		write_aim(j, x, act, act->aims.v[i]);
 	jw_array_end(j);
-	jw_array(j, "files");
-	for (size_t i = 0; i < act->files.n; i++)
-		write_file(j, &act->files.v[i]);
-	jw_array_end(j);
+	export_json_files(j, &act->files);
 	export_json_value(j, "diff", act->diff);
 	jw_object_end(j);
 }

@@ -130,25 +130,6 @@ static void write_fate(struct words *w, const struct export *x, const struct exp
 	fputs("\n", w->out);
 }
 
-static void write_files(struct words *w, const struct export_act *act)
-{
-	static const char *const states[] = {"as the journal says", "**CHANGED since**",
-					     "**not there**"};
-
-	fputs("\nIts files:\n\n", w->out);
-	if (!act->files.n)
-		fputs("- none is named in the journal\n", w->out);
-	for (size_t i = 0; i < act->files.n; i++) {
-		const struct export_file *f = &act->files.v[i];
-
-		fputs("- ", w->out);
-		words_text(w, f->what, EXPORT_TEXT_MAX);
-		fputs(": ", w->out);
-		words_text(w, f->name, EXPORT_TEXT_MAX);
-		fprintf(w->out, ", %s\n", states[f->state]);
-	}
-}
-
 static void write_value(struct words *w, const json_t *v)
 {
 	char *text;
@@ -246,7 +227,8 @@ static void write_act(struct words *w, const struct export *x, const struct expo
 	for (size_t i = 0; i < act->aims.n; i++)
 		write_fate(w, x, act, act->aims.v[i]);
 	write_diff(w, act);
-	write_files(w, act);
+	fputs("\nIts files:\n\n", w->out);
+	words_files(w, &act->files);
 }
 
 void export_md_acts(struct words *w, const struct export *x)

@@ -63,6 +63,24 @@ static void write_requesters(struct words *w, const struct export *x)
 	fputs("\n", w->out);
 }
 
+void words_files(struct words *w, const struct export_file_list *files)
+{
+	static const char *const states[] = {"as the journal says", "**CHANGED since**",
+					     "**not there**"};
+
+	if (!files->n)
+		fputs("- none is named in the journal\n", w->out);
+	for (size_t i = 0; i < files->n; i++) {
+		const struct export_file *f = &files->v[i];
+
+		fputs("- ", w->out);
+		words_text(w, f->what, EXPORT_TEXT_MAX);
+		fputs(": ", w->out);
+		words_text(w, f->name, EXPORT_TEXT_MAX);
+		fprintf(w->out, ", %s\n", states[f->state]);
+	}
+}
+
 static void write_root(struct words *w, const struct export *x)
 {
 	const struct run_record *r = &x->story.record;
@@ -124,6 +142,9 @@ void export_md_run(struct words *w, const struct export *x)
 	write_root(w, x);
 	write_stated(w, x);
 	write_requesters(w, x);
+	fputs("\nIts members, before (when it was recorded) and after (when it was closed):\n\n",
+	      w->out);
+	words_files(w, &x->files);
 }
 
 /* It is told of what changes the state. */
@@ -194,21 +215,20 @@ static void write_anchors(struct words *w, const struct export *x)
 	}
 }
 
-/* A line of sha256sum(1): only for names that need no escape anywhere. */
-static void write_files(struct words *w, const struct export *x)
+/* Lines of sha256sum(1): only for names that need no escape anywhere. */
+static void write_sums(struct words *w, const struct export_file_list *files)
 {
 	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 				    "0123456789._-/";
 
-	for (size_t i = 0; i < x->acts.n; i++)
-		for (size_t k = 0; k < x->acts.v[i].files.n; k++) {
-			const struct export_file *f = &x->acts.v[i].files.v[k];
+	for (size_t i = 0; i < files->n; i++) {
+		const struct export_file *f = &files->v[i];
 
-			if (strlen(f->sha256) == CHAIN_HEX - 1 &&
-			    strspn(f->sha256, plain) == CHAIN_HEX - 1 &&
-			    strspn(f->name, plain) == strlen(f->name))
-				fprintf(w->out, "    %s  %s\n", f->sha256, f->name);
-		}
+		if (strlen(f->sha256) == CHAIN_HEX - 1 &&
+		    strspn(f->sha256, plain) == CHAIN_HEX - 1 &&
+		    strspn(f->name, plain) == strlen(f->name))
+			fprintf(w->out, "    %s  %s\n", f->sha256, f->name);
+	}
 }
 
 static void write_commands(struct words *w, const struct export *x)
@@ -226,8 +246,11 @@ static void write_commands(struct words *w, const struct export *x)
 		if (*line)
 			fprintf(w->out, "    %s\n", line);
 	free(commands);
-	fputs("\nThe files of the acts, as sha256sum -c reads them there:\n\n", w->out);
-	write_files(w, x);
+	fputs("\nThe files of the run and of the acts, as sha256sum -c reads them there:\n\n",
+	      w->out);
+	write_sums(w, &x->files);
+	for (size_t i = 0; i < x->acts.n; i++)
+		write_sums(w, &x->acts.v[i].files);
 	fputs("\nWho can write to the state directory can write all of it anew. What a head that "
 	      "was "
 	      "kept elsewhere (an anchor, this page) names cannot be changed without showing.\n",

@@ -44,11 +44,16 @@ struct export_file {
 	char why[200];          /* it could not be read; "": it could */
 };
 
+struct export_file_list {
+	struct export_file *v;
+	size_t n, cap;
+};
+
 struct export_act {
 	char *name; /* owned; "": an act without a directory */
 	struct events events;
 	VEC(struct identity) aims; /* whom its signals were meant for, each once */
-	VEC(struct export_file) files;
+	struct export_file_list files;
 	json_t *diff; /* owned: what diff.json holds; NULL: not there, or changed */
 };
 
@@ -82,6 +87,8 @@ struct export
 	VEC(struct export_act) acts;
 	VEC(struct export_gap) gaps;
 	struct events notes, anchors, refusals; /* notes: of the run as a whole */
+	struct events snapshots;                /* of its members, by no act */
+	struct export_file_list files;          /* that these name */
 	json_t *opened;                         /* owned: the first event; NULL: none */
 	uint64_t unread; /* events whose members are not what this stray knows */
 
@@ -167,6 +174,8 @@ void words_by(struct words *w, const struct operator* o);
 void words_outlived(struct words *w, const json_t *event);
 void words_event(struct words *w, const json_t *event); /* the event in a sentence */
 void words_list(struct words *w, const json_t *texts);  /* "a, b" */
+/* One a line, as items, and whether it is what the journal says. */
+void words_files(struct words *w, const struct export_file_list *files);
 
 /* Chapters. */
 void export_md_run(struct words *w, const struct export *x);
@@ -179,6 +188,7 @@ void export_md_member(struct words *w, const struct export *x, struct identity i
 void export_json_verification(struct jw *j, const struct export *x);
 void export_json_leftovers(struct jw *j, const struct export *x);
 void export_json_acts(struct jw *j, const struct export *x);
+void export_json_files(struct jw *j, const struct export_file_list *files);
 /* Numbers of events in the timeline; first may be NULL. */
 void export_json_seqs(struct jw *j, const char *key, const json_t *first, const struct events *l);
 void export_json_value(struct jw *j, const char *key, const json_t *value);

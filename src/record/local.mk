@@ -26,7 +26,8 @@ librecord_a_SOURCES = \
 	%D%/report.c %D%/report.h \
 	%D%/report_process.c %D%/report_process.h \
 	%D%/run_record.c %D%/run_record.h %D%/run_record_read.c \
-	%D%/rundir.c %D%/rundir.h \
+	%D%/rundir.c %D%/rundir.h %D%/rundir_snapshot.c \
+	%D%/sealed.c %D%/sealed.h \
 	%D%/snapshot.c %D%/snapshot.h \
 	%D%/statedir.c %D%/statedir.h \
 	%D%/statedir_walk.c %D%/statedir_walk.h \

@@ -108,13 +108,37 @@ static int fill(struct rundir *d, const struct run_record *r, struct err *err)
 	return rc;
 }
 
+static bool is_made(const char *name)
+{
+	static const char *const made[] = {".", "..", RUNDIR_RECORD, RUNDIR_JOURNAL, WATCH_LOCK};
+
+	for (size_t i = 0; i < sizeof(made) / sizeof(*made); i++)
+		if (strcmp(name, made[i]) == 0)
+			return true;
+	return rundir_is_snapshot(name);
+}
+
+/* NULL with errno; closedir() leaves the directory itself open. */
+static DIR *list(const struct rundir *d)
+{
+	int fd = openat(d->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!dir)
+		file_close_fd(&fd);
+	return dir;
+}
+
 static void remove_made(const struct rundir *d, int runs, const char *as)
 {
-	if (d->fd >= 0) {
-		unlinkat(d->fd, WATCH_LOCK, 0);
-		unlinkat(d->fd, RUNDIR_JOURNAL, 0);
-		unlinkat(d->fd, RUNDIR_RECORD, 0);
-	}
+	DIR *dir = d->fd >= 0 ? list(d) : NULL;
+	const struct dirent *e;
+
+	while (dir && (e = readdir(dir)))
+		if (is_made(e->d_name))
+			unlinkat(d->fd, e->d_name, 0);
+	if (dir)
+		closedir(dir);
 	unlinkat(runs, as, AT_REMOVEDIR);
 }
 
@@ -251,25 +275,16 @@ int rundir_is_watched(const struct rundir *d)
 
 int rundir_is_ours(const struct rundir *d, struct err *err)
 {
-	static const char *const made[] = {".", "..", RUNDIR_RECORD, RUNDIR_JOURNAL, WATCH_LOCK};
-	int fd = openat(d->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	DIR *dir = list(d);
 	const struct dirent *e;
+	int r = 0;
 
-	if (!dir) {
-		r = err_errno(err, errno, "%.150s", d->path);
-		file_close_fd(&fd);
-		return r;
-	}
-	while (!r && (errno = 0, e = readdir(dir))) {
-		bool ours = false;
-
-		for (size_t i = 0; i < sizeof(made) / sizeof(*made); i++)
-			ours = ours || strcmp(e->d_name, made[i]) == 0;
-		if (!ours)
+	if (!dir)
+		return err_errno(err, errno, "%.150s", d->path);
+	while (!r && (e = readdir(dir)))
+		if (!is_made(e->d_name))
 			r = err_set(err, ENOTEMPTY,
 				    "%.150s: not removed: holds what stray did not make", d->path);
-	}
 	closedir(dir);
 	return r;
 }

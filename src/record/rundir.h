@@ -3,6 +3,8 @@
  *
  *   run.json        what the run is (run_record.h), written once
  *   journal.jsonl   what became of it (journal.h)
+ *   before.json     its members when it was recorded (snapshot.h), written once
+ *   after.json      the same when it was closed; after-2.json ... when it was again
  *   watch.lock      locked by the stray that watches it, empty
  *
  * It appears whole or not at all: it is made under another name, and renamed
@@ -14,6 +16,7 @@
 
 #include "record/journal.h"
 #include "record/run_record.h"
+#include "record/snapshot.h"
 #include "record/statedir.h"
 
 #define RUNDIR_RECORD "run.json"
@@ -67,6 +70,27 @@ int rundir_is_watched(const struct rundir *d);
  */
 int rundir_find(const struct statedir *s, const char *name, char id[static RUN_ID_MAX + 1],
 		struct err *err);
+
+/* A file of the directory that an event names. */
+struct rundir_file {
+	char name[24];
+	char sha256[CHAIN_HEX];
+};
+
+/*
+ * Writes a snapshot of members of t (any order, borrowed) on the disk, under the first name
+ * of its kind that is free.  *out: which, and what it holds.  before: -EEXIST where there is
+ * one; after: -EMFILE where there are a thousand.
+ */
+int rundir_before(const struct rundir *d, const struct table *t, const struct identity *members,
+		  size_t n_members, const struct process_json_options *options,
+		  struct rundir_file *out, struct err *err);
+int rundir_after(const struct rundir *d, const struct table *t, const struct identity *members,
+		 size_t n_members, const struct process_json_options *options,
+		 struct rundir_file *out, struct err *err);
+
+/* Whether a snapshot in it may have that name. */
+bool rundir_is_snapshot(const char *name);
 
 /* Whether all in it is stray's: 0; -ENOTEMPTY: others put something there. */
 int rundir_is_ours(const struct rundir *d, struct err *err);

@@ -165,6 +165,7 @@ def a_kill_is_sent_although_the_disk_has_filled_since_the_term():
                               stderr=subprocess.PIPE, text=True) as ending:
             until(lambda: s.events("r", "signal_sent"))
             filler = fill(s)
+            s("note", "r", "fills the journal's last page " * 130, status=2)
             said = ending.communicate(timeout=30)
         assert not alive(made["child"])
         assert ending.returncode == 1, (ending.returncode, said)

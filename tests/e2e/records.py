@@ -3,6 +3,7 @@
 """Recorded runs from the first event to the last, by what a user calls; files are looked into."""
 import contextlib
 import datetime
+import hashlib
 import json
 import os
 import re
@@ -302,6 +303,11 @@ TAMPERED = (
     (lambda s: cut(s.of("r"), 2), "r", ("cut off",)),
     (lambda s: to_link(s.of("r")), None, ("r: does not hold", "other: holds")),
     (lambda s: to_link(s.of("r", "run.json")), None, ("r: does not hold", "other: holds")),
+    (lambda s: edit(s.of("r", "before.json"), b"S", b"Z"), None,
+     ("r: does not hold: before.json is not what event ", "other: holds")),
+    (lambda s: os.unlink(s.of("r", "after.json")), "r",
+     ("r: does not hold: after.json is not what event ", "No such file")),
+    (lambda s: to_link(s.of("r", "after-2.json")), "r", ("r: does not hold: after-2.json",)),
 )
 
 
@@ -312,6 +318,7 @@ def verify_names_what_is_gone_or_was_changed():
             s("note", "r", "one more")
             s("end", "run:r", "--only=process", "-k", "1")
             s("note", "r", "and one")
+            s("end", "run:r", "-k", "1")
             whole = s("verify").stdout
             for name in ("r", "other", "ledger.jsonl"):
                 assert f"{name}: holds" in whole, whole
@@ -325,8 +332,20 @@ def a_head_from_elsewhere_must_be_in_it():
     with adopted() as (s, _):
         head = s.events("r")[-1]["hash"]
         s("note", "r", "later")
-        s("verify", "r", "--head", head)
-        s("verify", s.of("r"), "--head", head)
+        at = s.events("r")[-2]["at"]
+        for what in ("r", s.of("r")):
+            said = s("verify", what, "--head", head).stdout
+            assert re.search(rf"--head is that of event \d+, \w+, of {at}; 1 follows", said), said
+        given = s.json("verify", "r", "--head", head)["journals"][0]["given_head"]
+        assert given == {"seq": len(s.events("r")) - 1, "event": s.events("r")[-2]["event"],
+                         "at": at, "follow": 1}, given
+        said = s("verify", "r", "--head", s.events("r")[-1]["hash"]).stdout
+        assert "none follows" in said, said
+        assert "--head" not in s("verify", "r").stdout
+        assert s.json("verify")["journals"][0]["given_head"] is None
+        os.unlink(s.ledger)
+        said = s("verify", "r", "--head", head, status=1).stdout
+        assert said.count("--head is that of") == 1, said
         assert "--head" in s("verify", "r", "--head", "ab" * 32, status=1).stdout
         s("verify", s.of("r"), "--head", "ab" * 32, status=1)
         last = s.events("r")[-1]["hash"]
@@ -359,8 +378,9 @@ def what_was_never_finished_is_swept_up():
         runs = os.path.join(s.path, "runs")
         for name in (".new-7-old", ".gone-7-old", ".new-7-young", ".other"):
             os.mkdir(os.path.join(runs, name))
-            with open(os.path.join(runs, name, "journal.jsonl"), "w", encoding="utf-8"):
-                pass
+            for file in ("journal.jsonl", "before.json", "after.json", "after-2.json"):
+                with open(os.path.join(runs, name, file), "w", encoding="utf-8"):
+                    pass
             if "young" not in name:
                 os.utime(os.path.join(runs, name), (0, 0))
         s("verify")
@@ -376,7 +396,44 @@ def what_others_put_into_a_runs_directory_is_not_removed():
         done = s("runs", "--prune", "--older-than", "0", status=2)
         assert "did not make" in done.stderr, done.stderr
         assert sorted(os.listdir(os.path.dirname(s.of("r")))) == \
-            ["evidence.txt", "journal.jsonl", "run.json", "watch.lock"]
+            ["after.json", "before.json", "evidence.txt", "journal.jsonl", "run.json", "watch.lock"]
+        s("verify")
+
+
+# --- its members, before and after
+
+def snapshots(s, run):
+    """Each that its journal names: what, file, who was in it; checked against its digest."""
+    found = []
+    for e in s.events(run, "snapshot"):
+        if "act" in e:
+            continue
+        path = os.path.join(s.path, e["file"])
+        with open(path, "rb") as f:
+            data = f.read()
+        assert hashlib.sha256(data).hexdigest() == e["sha256"], e
+        assert os.stat(path).st_mode & 0o777 == 0o600, path
+        found.append((e["what"], os.path.basename(path),
+                      {p["pid"] for p in json.loads(data)["processes"] if p["state"] != "Z"}))
+    return found
+
+
+def who_was_a_member_is_kept_from_adoption_to_the_end():
+    with adopted() as (s, made):
+        leader, members = made["leader"], set(made.all("member"))
+        assert snapshots(s, "r") == [("before", "before.json", {leader, *members})]
+        s("end", "run:r", "--only=process", "-k", "1")
+        s("end", "run:r", "-k", "1")
+        assert snapshots(s, "r")[1:] == [("after", "after.json", members),
+                                         ("after", "after-2.json", set())], snapshots(s, "r")
+        names = [e["event"] for e in s.events("r") if e["event"] == "run_closed" or
+                 (e["event"] == "snapshot" and "act" not in e)]
+        assert names == ["snapshot", "snapshot", "run_closed", "snapshot", "run_closed"], names
+        text = s("export", "r").stdout
+        for name in ("before.json", "after.json", "after-2.json"):
+            assert f"runs/r/{name}, as the journal says" in text, text
+        done = s("diff", s.of("r", "before.json"), s.of("r", "after.json"), status=1).stdout
+        assert str(leader) in done, done
         s("verify")
 
 
@@ -495,6 +552,7 @@ main([
     what_was_pruned_is_not_missed_and_its_id_may_come_again,
     what_was_never_finished_is_swept_up,
     what_others_put_into_a_runs_directory_is_not_removed,
+    who_was_a_member_is_kept_from_adoption_to_the_end,
     a_run_is_listed_explained_frozen_thawed_and_ended,
     to_end_what_is_over_is_no_trouble,
     what_is_of_another_boot_is_left_alone,

@@ -227,8 +227,11 @@ def a_recorded_run_and_its_journal():
         is_closed(run("runs", *args))
         is_closed(run("verify", *args))
         run("export", *args, "one")
-        with open(f"{d}/runs/one/run.json", encoding="utf-8") as f:
-            is_closed(fits(json.load(f)))
+        run("verify", *args, "--head", lines(f"{d}/runs/one/journal.jsonl")[-2]["hash"], "one")
+        for path in glob.glob(f"{d}/runs/one/*.json"):
+            with open(path, encoding="utf-8") as f:
+                is_closed(fits(json.load(f)))
+        assert len(glob.glob(f"{d}/runs/one/*.json")) == 4, os.listdir(f"{d}/runs/one")
         seen = {}
         for path in [f"{d}/runs/one/journal.jsonl", f"{d}/ledger.jsonl",
                      *glob.glob(f"{d}/acts/*/journal.jsonl")]:

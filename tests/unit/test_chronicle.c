@@ -1,7 +1,9 @@
 #include "engine/chronicle.h"
 
 #include "base/file.h"
+#include "record/digest.h"
 #include "record/journal_read.h"
+#include "tests/unit/parsed.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/tables.h"
 
@@ -13,6 +15,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -132,9 +136,125 @@ static void adoption_tells_of_each_member(void **state)
 {
 	struct world *w = begin(state);
 
-	assert_string_equal(events(w), "run_opened adopted started started");
+	assert_string_equal(events(w), "run_opened adopted started started snapshot");
 	assert_int_equal(w->recorded.story.state, RUN_ACTIVE);
 	assert_int_equal(story_alive(&w->recorded.story), 2);
+	end(w);
+}
+
+/* The last file that the journal names, and what it holds: who of the two, by state. */
+struct named {
+	char what[16], file[64], sha256[CHAIN_HEX];
+};
+
+static int take_named(void *ctx, const json_t *e, struct err *err)
+{
+	struct named *n = ctx;
+
+	if (strcmp(json_string_value(json_object_get(e, "event")), "snapshot") != 0)
+		return 0;
+	assert_int_equal(json_get_text(e, "what", n->what, sizeof(n->what), err), 0);
+	assert_int_equal(json_get_text(e, "file", n->file, sizeof(n->file), err), 0);
+	assert_int_equal(json_get_text(e, "sha256", n->sha256, sizeof(n->sha256), err), 0);
+	return 0;
+}
+
+static void assert_named(const struct world *w, const char *what, const char *name,
+			 const char *members)
+{
+	struct named n = {0};
+	struct journal_reading reading = {
+		.name = "journal", .schema = JOURNAL_SCHEMA, .fn = take_named, .ctx = &n};
+	struct journal_verdict v;
+	struct err err = {0};
+	char sha256[DIGEST_HEX], path[64], text[128] = "";
+	AUTO_FD fd = -1;
+	const json_t *p;
+	json_t *file;
+	size_t i;
+
+	assert_int_equal(journal_open_read(w->recorded.dir.fd, RUNDIR_JOURNAL, &fd, &err), 0);
+	assert_int_equal(journal_read(fd, &reading, &v, &err), 0);
+	assert_string_equal(n.what, what);
+	snprintf(path, sizeof(path), "runs/r/%s", name);
+	assert_string_equal(n.file, path);
+	assert_int_equal(digest_file(w->recorded.dir.fd, name, sha256, NULL, &err), 0);
+	assert_string_equal(n.sha256, sha256);
+	snprintf(path, sizeof(path), "state/runs/r/%s", name);
+	file = parsed_file(scratch_path(w->state, path));
+	assert_string_equal(json_string_value(member(file, "schema")), SNAPSHOT_SCHEMA);
+	assert_true(json_is_true(member(member(file, "coverage"), "partial")));
+	json_array_foreach(member(file, "processes"), i, p)
+	{
+		size_t len = strlen(text);
+
+		assert_string_equal(json_string_value(member(p, "run_id")), "r");
+		snprintf(text + len, sizeof(text) - len, "%s%lld %s", i ? ", " : "",
+			 (long long)json_integer_value(member(p, "pid")),
+			 json_string_value(member(p, "state")));
+	}
+	assert_string_equal(text, members);
+	json_decref(file);
+}
+
+static void who_was_a_member_when_it_was_adopted_and_closed_is_kept(void **state)
+{
+	struct world *w = watching(state);
+	struct table *t = host(w);
+
+	assert_named(w, "before", "before.json", "4102 S, 4131 S");
+	table_pid(t, 4131)->ppid = 1;
+	table_pid(t, 4102)->state = 'Z';
+	look(w, t);
+	assert_named(w, "after", "after.json", "4102 Z, 4131 S");
+
+	t = host(w);
+	t->procs.n = 1;
+	look(w, t);
+	assert_named(w, "after", "after-2.json", "");
+	end(w);
+}
+
+static void a_look_that_cannot_be_written_keeps_no_run_open(void **state)
+{
+	struct world *w = watching(state);
+	struct table *t = host(w);
+	struct err err = {0};
+	char name[32];
+
+	events(w);
+	for (int i = 1; i <= 1000; i++) {
+		snprintf(name, sizeof(name), i > 1 ? "after-%d.json" : "after.json", i);
+		assert_int_equal(symlinkat("nowhere", w->recorded.dir.fd, name), 0);
+	}
+	table_pid(t, 4102)->state = table_pid(t, 4131)->state = 'Z';
+	w->looks++;
+	assert_int_equal(tracker_fold(&w->k, t, &err), 0);
+	assert_int_equal(chronicle_fold(w->c, &w->k, &err), -EMFILE);
+	assert_string_equal(events(w), "exited exited run_closed:finished");
+	look(w, host(w));
+	assert_int_equal(w->recorded.story.state, RUN_FINISHED);
+	end(w);
+}
+
+static void one_file_is_written_however_often_it_is_tried_to_close(void **state)
+{
+	struct world *w = watching(state);
+	struct table *t = host(w);
+	struct err err = {0};
+	int lock = openat(w->recorded.dir.fd, RUNDIR_JOURNAL, O_RDONLY | O_CLOEXEC);
+
+	events(w);
+	journal_patience(w->recorded.dir.journal, 1);
+	assert_int_equal(flock(lock, LOCK_EX), 0);
+	w->looks++;
+	table_pid(t, 4102)->state = table_pid(t, 4131)->state = 'Z';
+	assert_int_equal(tracker_fold(&w->k, t, &err), 0);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(recorded_over(&w->recorded, &w->k, RUN_ENDED, NULL, &err),
+				 -ETIMEDOUT);
+	assert_int_equal(scratch_count(scratch_path(state, "state/runs/r")), 4); /* no after.json */
+	close(lock);
 	end(w);
 }
 
@@ -194,12 +314,12 @@ static void a_command_that_ends_leaves_or_finishes(void **state)
 	table_pid(t, 4131)->ppid = 1;
 	table_pid(t, 4102)->state = 'Z';
 	look(w, t);
-	assert_string_equal(events(w), "reparented exited leftover run_closed:leftover");
+	assert_string_equal(events(w), "reparented exited leftover snapshot run_closed:leftover");
 
 	t = host(w);
 	table_pid(t, 4102)->state = table_pid(t, 4131)->state = 'Z';
 	look(w, t);
-	assert_string_equal(events(w), "exited run_closed:ended");
+	assert_string_equal(events(w), "exited snapshot run_closed:ended");
 	end(w);
 }
 
@@ -211,7 +331,7 @@ static void a_command_that_ends_with_all_its_own_has_finished(void **state)
 	events(w);
 	table_pid(t, 4102)->state = table_pid(t, 4131)->state = 'Z';
 	look(w, t);
-	assert_string_equal(events(w), "exited exited run_closed:finished");
+	assert_string_equal(events(w), "exited exited snapshot run_closed:finished");
 	end(w);
 }
 
@@ -329,6 +449,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(adoption_tells_of_each_member),
+		T(who_was_a_member_when_it_was_adopted_and_closed_is_kept),
+		T(a_look_that_cannot_be_written_keeps_no_run_open),
+		T(one_file_is_written_however_often_it_is_tried_to_close),
 		T(a_quiet_run_writes_nothing),
 		T(what_changes_between_two_looks_is_told),
 		T(a_command_that_ends_leaves_or_finishes),

@@ -232,20 +232,35 @@ static void come_back(struct made *m)
 	      OPERATOR ",\"text\":\"the deployment of change 4711\",\"process\":" P(4131, 880300));
 }
 
+/* A file that an event names; act: what that says of its act, or "". */
+static void put_snapshot(struct made *m, const char *at, const char *act, const char *what,
+			 const char *path, const char *text)
+{
+	char members[600], sha256[CHAIN_HEX];
+	struct err err = {0};
+
+	put_file(scratch_path(m->state, path), text);
+	assert_int_equal(chain_digest(text, strlen(text), sha256, &err), 0);
+	snprintf(members, sizeof(members), "%s\"what\":\"%s\",\"file\":\"%s\",\"sha256\":\"%s\"",
+		 act, what, path, sha256);
+	event(m, at, "seen", "snapshot", members);
+}
+
+static void put_own(struct made *m, const char *at, const char *what, const char *file)
+{
+	char path[100];
+
+	snprintf(path, sizeof(path), "runs/" RUN "/%s", file);
+	put_snapshot(m, at, "", what, path, "{\"schema\":\"stray.snapshot/1\"}\n");
+}
+
 static void put_act(struct made *m, const char *at, const char *what, const char *file,
 		    const char *text)
 {
-	char path[300], members[600], sha256[CHAIN_HEX];
-	struct err err = {0};
+	char path[100];
 
 	snprintf(path, sizeof(path), "acts/20260724T141200Z-4102/%s", file);
-	put_file(scratch_path(m->state, path), text);
-	assert_int_equal(chain_digest(text, strlen(text), sha256, &err), 0);
-	snprintf(members, sizeof(members),
-		 "\"act\":\"20260724T141200Z-4102\",\"what\":\"%s\",\"file\":\"%s\",\"sha256\":\"%"
-		 "s\"",
-		 what, path, sha256);
-	event(m, at, "seen", "snapshot", members);
+	put_snapshot(m, at, "\"act\":\"20260724T141200Z-4102\",", what, path, text);
 }
 
 static void end_it(struct made *m)
@@ -302,6 +317,7 @@ static void incident(struct made *m, void **state)
 
 	make(m, state);
 	open_run(m);
+	put_own(m, "14:00:02.004", "before", "before.json");
 	watch(m, "14:00:02.500");
 	leave_members(m);
 	come_back(m);
@@ -583,6 +599,33 @@ static void files_that_are_not_what_they_were_prove_nothing(void **state)
 	unmake(&m);
 }
 
+static void the_files_of_a_run_are_compared_like_those_of_its_acts(void **state)
+{
+	static const char *const as_said[] = {
+		"- before: runs/" RUN "/before.json, as the journal says\n",
+		"- after: runs/" RUN "/after.json, as the journal says\n",
+		"Nothing: no act on this run is recorded", NULL};
+	static const char *const not_so[] = {"- before: runs/" RUN
+					     "/before.json, **CHANGED since**\n",
+					     "- after: runs/" RUN "/after.json, **not there**\n",
+					     "before.json is not what the journal says it was",
+					     "after.json cannot be read", NULL};
+	AUTO_FREE char *json = NULL;
+	struct made m;
+
+	make(&m, state);
+	open_run(&m);
+	put_own(&m, "14:00:02.004", "before", "before.json");
+	put_own(&m, "14:00:09.000", "after", "after.json");
+	assert_says(&m, as_said);
+	change_byte(&m, "runs/" RUN "/before.json", 5);
+	assert_int_equal(remove(scratch_path(state, "runs/" RUN "/after.json")), 0);
+	assert_says(&m, not_so);
+	json = exported(&m, true);
+	assert_non_null(strstr(json, "\n  \"files\": [\n    {\n      \"what\": \"before\""));
+	unmake(&m);
+}
+
 static void an_end_is_told_of_the_act_that_it_came_in(void **state)
 {
 	static const char *const words[] = {"lived on; ended later, in act two\n",
@@ -861,6 +904,7 @@ int main(void)
 		T(another_boot_and_a_moved_clock_are_told),
 		T(a_record_that_was_changed_or_lost_is_told),
 		T(files_that_are_not_what_they_were_prove_nothing),
+		T(the_files_of_a_run_are_compared_like_those_of_its_acts),
 		T(an_end_is_told_of_the_act_that_it_came_in),
 		T(only_a_note_on_it_or_a_rule_explains_a_leftover),
 		T(one_that_a_second_signal_ended_survived_the_first),
