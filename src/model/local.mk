@@ -3,9 +3,15 @@ libmodel_a_CPPFLAGS = $(AM_CPPFLAGS)
 libmodel_a_SOURCES = \
 	%D%/asked.c %D%/asked.h \
 	%D%/diff.c %D%/diff.h \
+	%D%/event.h \
 	%D%/excuse.c %D%/excuse.h \
 	%D%/family.c %D%/family.h \
 	%D%/identity.c %D%/identity.h \
+	%D%/kin.c %D%/kin.h \
+	%D%/kin_event.c \
+	%D%/kin_parts.h \
+	%D%/kin_scan.c \
+	%D%/kin_store.c \
 	%D%/lineage.c %D%/lineage.h \
 	%D%/origin.c %D%/origin.h \
 	%D%/pipes.c %D%/pipes.h \
