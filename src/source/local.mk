@@ -6,6 +6,7 @@ libsource_a_SOURCES = \
 	%D%/details_parts.h \
 	%D%/details_stdio.c \
 	%D%/hostinfo.c %D%/hostinfo.h \
+	%D%/netlink.c %D%/netlink.h \
 	%D%/pids.c %D%/pids.h \
 	%D%/replay.c %D%/replay.h \
 	%D%/replay_process.c \

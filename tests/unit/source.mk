@@ -1,4 +1,4 @@
-UNIT_SOURCE = test_source test_statfds
+UNIT_SOURCE = test_netlink test_source test_statfds
 check_PROGRAMS += $(UNIT_SOURCE)
 TESTS += $(UNIT_SOURCE)
 
@@ -10,3 +10,7 @@ test_statfds_LDADD = libmade.a libsource.a libmodel.a libbase.a $(PROC2_LIBS) $(
 test_source_SOURCES = %D%/test_source.c
 test_source_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_source_LDADD = $(test_statfds_LDADD)
+
+test_netlink_SOURCES = %D%/test_netlink.c
+test_netlink_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_netlink_LDADD = $(test_statfds_LDADD)
