@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import random
+import shutil
 import subprocess
 import tempfile
 
@@ -71,6 +72,19 @@ def a_real_journal_holds():
         status, said, found = j.verdicts(j.data)
         assert status == 0 and found["holds"], found
         assert said.splitlines() == [f"holds, {len(j.lines)} events", f"head {found['head']}"], said
+
+
+def the_script_is_of_twenty_lines_and_asks_no_stray():
+    with open(SCRIPT, encoding="utf-8") as f:
+        lines = f.read().splitlines()
+    assert len(lines) <= 20 and max(map(len, lines)) <= 120, len(lines)
+    with Journal() as j, tempfile.TemporaryDirectory() as tools:
+        for tool in ("sh", "grep", "wc", "tail", "head", "cut", "sha256sum"):
+            os.symlink(shutil.which(tool), os.path.join(tools, tool))
+        j.verdicts(j.data)
+        done = subprocess.run(["sh", SCRIPT, j.path], capture_output=True, text=True,
+                              env={"PATH": tools}, stdin=subprocess.DEVNULL)
+        assert done.returncode == 0 and not done.stderr, done
 
 
 def an_empty_file_holds_and_what_is_no_file_is_trouble():
@@ -145,6 +159,28 @@ def a_cut_leaves_a_journal_or_a_torn_tail_that_is_named():
             assert (f"last {torn} bytes are a torn tail" in said) == (torn > 0), (at, said)
 
 
+def what_follows_the_last_event_is_a_torn_tail_or_a_fault():
+    with Journal() as j:
+        last = j.lines[-1]
+        for tail, torn in ((b"\0\0\0", 3), (b"half", 4), (b"half \n", 4), (b"half\0 \n", 5),
+                           (b"half\n", None), (b"\n", None), (last, None), (last[:-1], None),
+                           (j.lines[2][:-1], None), (b"half \n" + last, None),
+                           (b"half \n" + b"more", 10)):
+            status, said, found = j.verdicts(j.data + tail)
+            if torn is None:
+                assert status == 1 and f"line {len(j.lines) + 1} " in said, (tail, said, found)
+            else:
+                assert status == 0 and found["torn_bytes"] == torn, (tail, said, found)
+                assert f"last {torn} bytes are a torn tail" in said, (tail, said)
+
+
+def an_event_that_tells_of_nothing_torn_may_not_follow_it():
+    with Journal() as j:
+        n = len(j.lines) // 2
+        status, said, found = j.verdicts(b"".join(j.lines[:n] + [b"half \n"] + j.lines[n:]))
+        assert status == 1 and found["line"] == n + 1 and f"line {n + 1} " in said, (said, found)
+
+
 def a_torn_tail_that_the_next_writer_closed_is_no_fault():
     with state_dir() as d, Made("group", 2) as made:
         stray("adopt", f"pgid:{made['leader']}", "--id", "torn", "--state-dir", d, status=0)
@@ -198,12 +234,15 @@ def a_file_is_verified_where_nothing_was_ever_recorded():
 
 
 main([a_real_journal_holds,
+      the_script_is_of_twenty_lines_and_asks_no_stray,
       an_empty_file_holds_and_what_is_no_file_is_trouble,
       each_line_that_was_changed_missing_doubled_or_moved_is_named,
       a_line_that_was_sealed_anew_is_found,
       another_version_is_no_journal_for_this_reader,
       a_bit_flipped_anywhere_is_found,
       a_cut_leaves_a_journal_or_a_torn_tail_that_is_named,
+      what_follows_the_last_event_is_a_torn_tail_or_a_fault,
+      an_event_that_tells_of_nothing_torn_may_not_follow_it,
       a_torn_tail_that_the_next_writer_closed_is_no_fault,
       torn_bytes_that_were_changed_after_they_were_told_of_are_found,
       the_ledger_is_checked_in_the_same_way,
