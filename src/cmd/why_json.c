@@ -33,7 +33,7 @@ static void lineage(struct jw *j, const struct tracker *k, const struct process 
 
 	jw_array(j, "lineage");
 	for (size_t i = 0; i < n; i++) {
-		const struct process *q = up[i].p ? up[i].p : up[i].ghost ? &up[i].ghost->p : NULL;
+		const struct process *q = explain_known(k, up[i].id);
 
 		jw_object(j, NULL);
 		jw_int(j, "pid", up[i].id.pid);
@@ -66,6 +66,26 @@ static void evidence(struct jw *j, const struct tracker *k, const struct process
 		if (classes & 1u << i)
 			jw_str(j, NULL, class_name(1u << i));
 	jw_array_end(j);
+}
+
+/* Of a possible member: the service that forked it while a member spoke with that. */
+static void asked(struct jw *j, const struct tracker *k, const struct process *p)
+{
+	const struct process *q;
+
+	if (!(p->evidence & EVIDENCE_PEER) || !identity_known(p->parent_was)) {
+		jw_null(j, "asked");
+		return;
+	}
+	q = explain_known(k, p->parent_was);
+	jw_object(j, "asked");
+	jw_int(j, "pid", p->parent_was.pid);
+	jw_uint(j, "start_ticks", p->parent_was.start);
+	if (q && q->detail)
+		jw_bytes(j, "comm", &q->detail->comm);
+	else
+		jw_null(j, "comm");
+	jw_object_end(j);
 }
 
 static void reach(struct jw *j, const struct process *p)
@@ -107,6 +127,7 @@ int why_json_item(struct jw *j, const struct tracker *k, const struct process *p
 		return r;
 	lineage(j, k, p);
 	evidence(j, k, p);
+	asked(j, k, p);
 	jw_object(j, "signals");
 	signals(j, "ignored", d ? d->sig_ignored : 0, status);
 	signals(j, "blocked", d ? d->sig_blocked : 0, status);

@@ -123,6 +123,14 @@ size_t explain_lineage(const struct tracker *k, const struct process *p,
 	return n;
 }
 
+const struct process *explain_known(const struct tracker *k, struct identity id)
+{
+	const struct process *p = table_find(k->now, id);
+	const struct ghost *g = p ? NULL : tracker_ghost(k, id);
+
+	return g ? &g->p : p;
+}
+
 static void unread_or(struct writer *w, unsigned bit, const struct bytes *b)
 {
 	int e = process_unread(w->p, bit);
@@ -337,7 +345,9 @@ static void say_evidence(struct writer *w)
 	add(w, "%sflags %s", dot(w), flags);
 	end(w, "evidence");
 	if ((w->p->evidence & EVIDENCE_PEER) && identity_known(w->p->parent_was)) {
-		add(w, "asked: forked by %d while a member spoke with that", w->p->parent_was.pid);
+		add(w, "asked: forked by %d", w->p->parent_was.pid);
+		add_short(w, explain_known(w->k, w->p->parent_was));
+		add(w, " while a member spoke with that");
 		end(w, "");
 	}
 	pipes_words(pipes_peer(run, w->k->now, w->p), peer);

@@ -41,6 +41,9 @@ struct explain_ancestor {
 size_t explain_lineage(const struct tracker *k, const struct process *p,
 		       struct explain_ancestor out[static EXPLAIN_LINEAGE_MAX]);
 
+/* What is known of id, alive or dead; NULL: nothing.  Borrowed from k. */
+const struct process *explain_known(const struct tracker *k, struct identity id);
+
 /* ascii: no character above U+007F.  0 or -ENOMEM; explanation_clear() in any case. */
 int explain_process(const struct tracker *k, const struct process *p, bool ascii,
 		    struct explanation *out, struct err *err);

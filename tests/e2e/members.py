@@ -9,8 +9,8 @@ import sys
 import tempfile
 import time
 
-from e2e import LIFE, Code, Made, alive, as_root, end, listed, main, state_dir, stray, \
-    stray_json, why
+from e2e import LIFE, Code, Made, alive, as_root, end, listed, main, start_of, state_dir, \
+    stray, stray_json, why
 
 # An executor gives its command a pipe as stderr and reads it.  The command leaves a process behind
 # that has another session, no environment and no parent of its own, but that stderr.
@@ -195,9 +195,14 @@ def why_names_the_service_that_was_asked():
     with asked() as (service, before, client, job), state_dir() as d:
         stray("adopt", "--id", "asked", "--state-dir", d, client.pid, status=0)
         text = stray("why", "--state-dir", d, "run:asked", status=0).stdout
-        assert f"asked: forked by {service.pid} while" in text, text
+        with open(f"/proc/{service.pid}/comm", encoding="utf-8") as f:
+            comm = f.read().strip()
+        assert f"asked: forked by {service.pid} {comm} while" in text, text
         items = stray_json("why", "--state-dir", d, "run:asked", status=0)["items"]
-        assert {i["process"]["pid"]: i["evidence"] for i in items}[job] == ["peer"], items
+        asked_by = {i["process"]["pid"]: (i["evidence"], i["asked"]) for i in items}
+        assert asked_by[job] == (["peer"], {"pid": service.pid, "comm": comm,
+                                            "start_ticks": start_of(service.pid)}), asked_by
+        assert asked_by[client.pid][1] is None, asked_by
 
 
 def why_explains_what_is_dead_and_no_run():
