@@ -298,22 +298,27 @@ static enum style note_member(const struct frame *f, const struct process *p, st
 	return STYLE_DIM;
 }
 
+static void note_death(const struct frame *f, const struct process *p, struct line *l)
+{
+	const struct ghost *g = tracker_ghost(f->v->k, p->id);
+	uint64_t at = g ? g->gone_wall_ns : gone_when(&f->v->gone, identity_tag(p->id));
+	char when[9];
+
+	clock_hms(at, when);
+	if (at)
+		line_add(l, "gone %s", when);
+	else
+		line_add(l, p->state == 'Z' ? "dead, its parent has not reaped it" : "gone");
+}
+
 static enum style make_note(const struct frame *f, const struct row *row, struct line *l)
 {
 	const struct process *p = row->t.p;
-	const struct ghost *g;
 	struct line reasons;
-	char when[9];
 
 	line_start(l, f->v->o.ascii);
 	if (row_is_dead(row)) {
-		g = tracker_ghost(f->v->k, p->id);
-		clock_hms(g ? g->gone_wall_ns : 0, when);
-		if (g)
-			line_add(l, "gone %s", when);
-		else
-			line_add(l,
-				 p->state == 'Z' ? "dead, its parent has not reaped it" : "gone");
+		note_death(f, p, l);
 		return STYLE_ENDED;
 	}
 	if (p->remote.data) {

@@ -4,13 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/vec.h"
-
 void gone_free(struct gone *g)
 {
 	for (size_t i = 0; i < g->n; i++)
 		process_clear(&g->v[i]);
 	free(g->v);
+	free(g->when.v);
 	tagset_free(&g->tags);
 	memset(g, 0, sizeof(*g));
 }
@@ -40,6 +39,13 @@ static bool make(struct process *p, const struct story_member *m)
 	       bytes_set(&p->detail->user, "?", 1); /* the journal does not say whose it was */
 }
 
+uint64_t gone_when(const struct gone *g, uint64_t tag)
+{
+	const struct tag_at *at = tagset_find(&g->tags, tag);
+
+	return at ? g->when.v[at->at] : 0;
+}
+
 int gone_take(struct gone *g, const struct story *s)
 {
 	size_t of = 0, skip;
@@ -60,7 +66,8 @@ int gone_take(struct gone *g, const struct story *s)
 			gone_free(g);
 			return -ENOMEM;
 		}
-		if (!tagset_push(&g->tags, identity_tag(p.id), 0)) {
+		if (!VEC_PUSH(&g->when, s->members.v[i].gone_wall_ns) ||
+		    !tagset_push(&g->tags, identity_tag(p.id), (uint32_t)(g->n - 1))) {
 			gone_free(g);
 			return -ENOMEM;
 		}

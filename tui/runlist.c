@@ -37,8 +37,7 @@ static void take_one(struct runlist_item *to, const struct runs_item *item)
 	to->state = item->state;
 	to->here = item->here;
 	to->alive = item->alive;
-	to->began_ns = s->record.host.wall_ns;
-	to->from_ns = s->record.started_wall_ns ? s->record.started_wall_ns : to->began_ns;
+	to->began_ns = run_record_began(&s->record);
 	to->deadline_ns = s->record.deadline_wall_ns;
 	to->over_ns = s->over_wall_ns;
 	to->left = item->state == RUN_ACTIVE ? 0 : story_alive(s);

@@ -12,8 +12,7 @@
 struct runlist_item {
 	char id[RUN_ID_MAX + 1];
 	enum run_state state;
-	uint64_t began_ns;    /* recorded, wall clock; 0: not known */
-	uint64_t from_ns;     /* its command started, where that is known, else as began_ns */
+	uint64_t began_ns;    /* as run_record_began(); 0: not known */
 	uint64_t deadline_ns; /* 0: none */
 	uint64_t over_ns;     /* 0: it is not */
 	size_t alive;         /* now; of another boot or PID namespace 0 */

@@ -46,7 +46,6 @@ int view_draw_state(const struct view *v, const struct area *a, int y, int x)
 	const struct vigil *g = v->vigil;
 	const struct story *s = &g->recorded.story;
 	uint64_t now = v->k->now->host.wall_ns, deadline = s->record.deadline_wall_ns;
-	uint64_t from = s->record.started_wall_ns;
 	struct line l;
 
 	x = draw_text(a, y, x, runwords_style(g->state), runwords_state(g->state));
@@ -56,7 +55,7 @@ int view_draw_state(const struct view *v, const struct area *a, int y, int x)
 
 		if (deadline > now)
 			clock_age((deadline - now) / CLOCK_NS_PER_S, left);
-		runwords_bar(&l, from ? from : s->record.host.wall_ns, deadline, now, BAR_CELLS);
+		runwords_bar(&l, run_record_began(&s->record), deadline, now, BAR_CELLS);
 		line_add(&l, " %s left", left);
 	} else if (g->state != RUN_ACTIVE) {
 		runwords_ago(&l, g->state == RUN_ENDING ? "asked " : "", state_since(g), now);

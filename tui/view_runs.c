@@ -183,7 +183,7 @@ static void draw_item(const struct view *v, const struct columns *c, const struc
 	draw_right(a, y, c->age + 7, STYLE_NORMAL, age);
 	if (c->bar) {
 		line_start(&l, v->o.ascii);
-		runwords_bar(&l, item->from_ns, item->deadline_ns, now, BAR_CELLS);
+		runwords_bar(&l, item->began_ns, item->deadline_ns, now, BAR_CELLS);
 		draw_text(a, y, c->bar, item->state == RUN_ACTIVE ? STYLE_NORMAL : STYLE_DIM,
 			  l.text);
 	}

@@ -93,7 +93,7 @@ static void print_item(struct line *o, const struct runs_item *item, uint64_t no
 		return;
 	}
 	line_put(o, role_of(item->state), "%-8s ", run_state_name(item->state));
-	print_age(o, s->record.host.wall_ns, now_ns);
+	print_age(o, run_record_began(&s->record), now_ns);
 	if (item->here)
 		line_put(o, item->alive ? ROLE_NORMAL : ROLE_DIM, "%5zu ", item->alive);
 	else

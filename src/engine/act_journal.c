@@ -358,7 +358,7 @@ static void tell_dead(struct act_journal *a, const struct act_item *item)
 
 	tell_after(a, "exited", KNOWN_SEEN, fill_exited, item);
 	if (m)
-		m->gone = true;
+		story_gone(m, clock_wall_ns());
 	if (!VEC_PUSH(&a->dead, item->id))
 		err_nomem(&a->lost);
 }

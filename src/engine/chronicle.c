@@ -177,7 +177,7 @@ static int tell_gone(struct chronicle *c, struct story_member *m, struct err *er
 		process_json_identity(j, "process", m->id);
 	r = commit(c, err);
 	if (!r)
-		m->gone = true;
+		story_gone(m, clock_wall_ns());
 	return r;
 }
 

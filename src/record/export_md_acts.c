@@ -108,7 +108,9 @@ static void write_fate(struct words *w, const struct export *x, const struct exp
 		bool seen = event_str(f.exited, "known") &&
 			    strcmp(event_str(f.exited, "known"), "seen") == 0;
 
-		fputs(seen ? "gone, " : "found gone, ", w->out);
+		fputs(seen ? "gone " : "found gone ", w->out);
+		phrase_time(w->out, event_time(f.exited, "at"));
+		fputs(", ", w->out);
 		if (f.after_ns) {
 			fputs(seen ? "" : "at most ", w->out);
 			phrase_seconds(w->out, f.after_ns);
@@ -151,7 +153,22 @@ static bool has_died(const json_t *change)
 	return to && strcmp(to, "Z") == 0;
 }
 
-static void write_change(struct words *w, const json_t *change)
+/* Nothing where the journal does not tell. */
+static void write_end(struct words *w, const struct export *x, const json_t *process)
+{
+	const struct story_member *m = story_member(&x->story, event_identity(process));
+	const json_t *exited = m ? x->members.v[m - x->story.members.v].exited : NULL;
+
+	if (!exited)
+		return;
+	fputs(", gone ", w->out);
+	phrase_time(w->out, event_time(exited, "at"));
+	fputs(" (", w->out);
+	words_text(w, event_str(exited, "known"), 0);
+	fputs(")", w->out);
+}
+
+static void write_change(struct words *w, const struct export *x, const json_t *change)
 {
 	const char *key;
 	json_t *v;
@@ -159,7 +176,8 @@ static void write_change(struct words *w, const json_t *change)
 	if (has_died(change)) { /* the rest of it is gone with it, and no news */
 		fputs("- died: ", w->out);
 		words_identity(w, change);
-		fputs(" (its parent has yet to reap it)\n", w->out);
+		write_end(w, x, change);
+		fputs("; its parent has yet to reap it\n", w->out);
 		return;
 	}
 	json_object_foreach(json_object_get(change, "fields"), key, v)
@@ -176,7 +194,8 @@ static void write_change(struct words *w, const json_t *change)
 	}
 }
 
-static void write_processes(struct words *w, const json_t *list, const char *label)
+static void write_processes(struct words *w, const struct export *x, const json_t *list,
+			    const char *label)
 {
 	const json_t *v;
 	size_t i;
@@ -187,11 +206,12 @@ static void write_processes(struct words *w, const json_t *list, const char *lab
 		words_identity(w, v);
 		fputs(" ", w->out);
 		words_command(w, v, EXPORT_TEXT_MAX);
+		write_end(w, x, v);
 		fputs("\n", w->out);
 	}
 }
 
-static void write_diff(struct words *w, const struct export_act *act)
+static void write_diff(struct words *w, const struct export *x, const struct export_act *act)
 {
 	const json_t *v;
 	size_t i, died = 0;
@@ -207,9 +227,9 @@ static void write_diff(struct words *w, const struct export_act *act)
 		json_array_size(json_object_get(act->diff, "added")),
 		json_array_size(json_object_get(act->diff, "changed")) - died,
 		json_array_size(json_object_get(act->diff, "restarted")));
-	write_processes(w, json_object_get(act->diff, "removed"), "went");
-	write_processes(w, json_object_get(act->diff, "added"), "came");
-	json_array_foreach(json_object_get(act->diff, "changed"), i, v) write_change(w, v);
+	write_processes(w, x, json_object_get(act->diff, "removed"), "went");
+	write_processes(w, x, json_object_get(act->diff, "added"), "came");
+	json_array_foreach(json_object_get(act->diff, "changed"), i, v) write_change(w, x, v);
 }
 
 static void write_act(struct words *w, const struct export *x, const struct export_act *act)
@@ -226,7 +246,7 @@ static void write_act(struct words *w, const struct export *x, const struct expo
 		fputs("\nWhat became of whom it aimed at:\n\n", w->out);
 	for (size_t i = 0; i < act->aims.n; i++)
 		write_fate(w, x, act, act->aims.v[i]);
-	write_diff(w, act);
+	write_diff(w, x, act);
 	fputs("\nIts files:\n\n", w->out);
 	words_files(w, &act->files);
 }

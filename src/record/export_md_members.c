@@ -243,7 +243,9 @@ static void write_fate(struct words *w, const struct export *x, size_t i)
 		words_event(w, m->exited);
 		fputs("\n", w->out);
 	} else if (x->story.members.v[i].gone) {
-		fputs("- Gone, see the timeline\n", w->out);
+		fputs("- Gone, ", w->out);
+		phrase_time(w->out, x->story.members.v[i].gone_wall_ns);
+		fputs("\n", w->out);
 	} else {
 		fputs("- **ALIVE** as last known, at ", w->out);
 		phrase_time(w->out, x->last_wall_ns);

@@ -145,6 +145,11 @@ void run_record_json(struct jw *j, const char *key, const struct run_record *r)
 	jw_object_end(j);
 }
 
+uint64_t run_record_began(const struct run_record *r)
+{
+	return r->started_wall_ns ? r->started_wall_ns : r->host.wall_ns;
+}
+
 int run_record_write(FILE *out, const struct run_record *r, struct err *err)
 {
 	struct jw *j = jw_open(out, true);

@@ -46,6 +46,9 @@ struct run_record {
 	char version[32];
 };
 
+/* When its command started, where that is known, else when it was recorded; wall clock, ns. */
+uint64_t run_record_began(const struct run_record *r);
+
 /* 0, -ENOMEM or the first -errno of writing. */
 int run_record_write(FILE *out, const struct run_record *r, struct err *err);
 

@@ -80,6 +80,13 @@ struct story_member *story_add(struct story *s, struct identity id)
 	return &s->members.v[s->members.n - 1];
 }
 
+void story_gone(struct story_member *m, uint64_t wall_ns)
+{
+	if (!m->gone)
+		m->gone_wall_ns = wall_ns;
+	m->gone = true;
+}
+
 size_t story_alive(const struct story *s)
 {
 	size_t n = 0;
@@ -168,7 +175,7 @@ static int member_changed(struct story *s, const char *name, const json_t *event
 	if (!m)
 		return 0;
 	if (strcmp(name, "exited") == 0)
-		m->gone = true;
+		story_gone(m, s->last_wall_ns);
 	else if (strcmp(name, "survivor") == 0)
 		m->survived = true;
 	else if (strcmp(name, "setsid") == 0)

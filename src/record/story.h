@@ -17,7 +17,8 @@ struct story_member {
 	struct identity id;
 	unsigned evidence; /* evidence_bits */
 	bool gone;
-	bool survived; /* an act of ours found it alive after a signal */
+	uint64_t gone_wall_ns; /* when that was told; 0: not known */
+	bool survived;         /* an act of ours found it alive after a signal */
 	pid_t ppid, pgid, sid;
 	struct bytes comm, exe, args, cgroup; /* owned; args masked, each ended by NUL */
 };
@@ -57,6 +58,9 @@ struct story_member *story_latest(const struct story *s, pid_t pid);
 
 /* The same as story_member(), made where there is none.  NULL: out of memory. */
 struct story_member *story_add(struct story *s, struct identity id);
+
+/* It is gone, as was told at wall_ns; the first time counts. */
+void story_gone(struct story_member *m, uint64_t wall_ns);
 
 /* How many certain and likely members the journal knows of that it did not see end. */
 size_t story_alive(const struct story *s);

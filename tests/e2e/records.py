@@ -92,6 +92,9 @@ def times_are_kept_as_stated():
         s("adopt", made["leader"], "--id", "clock", "--started-at", now.strftime("%H:%M"))
         at = s.record("clock")["started_at"]
         assert at.startswith(now.strftime("%Y-%m-%dT%H:%M")), at
+        long = now - datetime.timedelta(hours=26)
+        s("adopt", made["leader"], "--id", "long", "--started-at", long.strftime("%FT%TZ"))
+        assert re.search(r"^long +active +1d02h ", s("runs").stdout, re.M), s("runs").stdout
         for bad in ("25:00", "14:60", "yesterday", "14", "2026-13-01T00:00:00Z", ""):
             s("adopt", made["leader"], "--started-at", bad, status=2)
 

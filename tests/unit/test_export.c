@@ -628,8 +628,9 @@ static void the_files_of_a_run_are_compared_like_those_of_its_acts(void **state)
 
 static void an_end_is_told_of_the_act_that_it_came_in(void **state)
 {
-	static const char *const words[] = {"lived on; ended later, in act two\n",
-					    "gone, 0.50 s after the first signal to it", NULL};
+	static const char *const words[] = {
+		"lived on; ended later, in act two\n",
+		"gone " DAY "14:00:09.500000Z, 0.50 s after the first signal to it", NULL};
 	static const char *const acts[] = {"one", "two"};
 	char members[300];
 	struct made m;
@@ -692,11 +693,11 @@ static void only_a_note_on_it_or_a_rule_explains_a_leftover(void **state)
 
 static void one_that_a_second_signal_ended_survived_the_first(void **state)
 {
-	static const char *const words[] = {
-		"**survived** (survived TERM: it ignores TERM)\n",
-		" it survived TERM: it ignores TERM\n",
-		": lived through TERM: it ignores TERM; gone, 2.50 s after the first signal",
-		"4131@880300 SURVIVED TERM: it ignores TERM\n", NULL};
+	static const char *const words[] = {"**survived** (survived TERM: it ignores TERM)\n",
+					    " it survived TERM: it ignores TERM\n",
+					    ": lived through TERM: it ignores TERM; gone " DAY
+					    "14:00:07.500000Z, 2.50 s after the first signal",
+					    "4131@880300 SURVIVED TERM: it ignores TERM\n", NULL};
 	AUTO_FREE char *text = NULL;
 	struct made m;
 

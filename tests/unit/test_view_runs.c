@@ -170,7 +170,8 @@ static void add_member(struct vigil *g, pid_t pid, const char *comm, const char 
 	struct story_member *m = story_add(&g->recorded.story, (struct identity){pid, 8890000});
 
 	assert_non_null(m);
-	m->gone = gone;
+	if (gone)
+		story_gone(m, pid == 4141 ? 0 : AGO(600));
 	m->evidence = EVIDENCE_FORK;
 	m->ppid = 4131;
 	m->pgid = m->sid = 4102;
@@ -201,7 +202,9 @@ static void members_that_ended_before_the_view_are_listed(void **state)
 	world_hides(&w, "4142");
 	world_line(&w, "tar czf dump.tgz", line, sizeof(line));
 	assert_non_null(strstr(line, "4140"));
-	assert_non_null(strstr(line, "gone"));
+	assert_non_null(strstr(line, "gone 14:01:07")); /* as the journal says */
+	world_line(&w, "sh upload.sh", line, sizeof(line));
+	assert_string_equal(strstr(line, "gone"), "gone"); /* it does not say when */
 	world_keys(&w, "Down Down");
 	world_shows(&w, "\n 4141 sh upload.sh (sleep) · parent was 4131\n");
 	world_shows(&w, "nothing alive stands in this row");
@@ -307,7 +310,7 @@ static void add_run(struct runlist *l, const char *id, enum run_state state, uns
 
 	snprintf(item.id, sizeof(item.id), "%s", id);
 	snprintf(item.command, sizeof(item.command), "%s", command);
-	item.began_ns = item.from_ns = AGO(ago);
+	item.began_ns = AGO(ago);
 	assert_true(VEC_PUSH(l, item));
 }
 
