@@ -20,6 +20,8 @@ static const struct cmd_option options[] = {
 	{0, NULL, NULL, NULL},
 };
 
+#define GROUPS_MAX 4 /* named in a refusal */
+
 struct adopt {
 	struct cmd_common common;
 	struct adoption how;
@@ -121,17 +123,46 @@ static int print_json(const struct recorded *r, const struct tracker *k, struct 
 	return rc < 0 ? err_errno(err, -rc, "stdout") : 0;
 }
 
+/* The groups of its members, none of which stray or an ancestor of it leads. */
+static size_t list_groups(const struct tracker *k, char *out, size_t size)
+{
+	pid_t seen[GROUPS_MAX];
+	size_t n = 0, used = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; i < k->now->procs.n && n < GROUPS_MAX; i++) {
+		const struct process *p = &k->now->procs.v[i];
+		const struct process *leader = table_pid(k->now, p->pgid);
+		bool known = !run_is_member(p) || process_is_dead(p) ||
+			     (leader && run_is_own(k->now, leader));
+
+		for (size_t j = 0; j < n; j++)
+			known = known || seen[j] == p->pgid;
+		if (known)
+			continue;
+		seen[n++] = p->pgid;
+		used += (size_t)snprintf(out + used, size - used, " pgid:%d", p->pgid);
+	}
+	return n;
+}
+
+/* What is led by who asks never ends while it is asked for, and cannot be ended whole. */
 static int refuse(const struct tracker *k, struct err *err)
 {
-	for (size_t i = 0; i < k->now->procs.n; i++)
-		if (run_is_own(k->now, &k->now->procs.v[i]) && k->run->root.pid &&
-		    identity_same(k->now->procs.v[i].id, k->run->root))
-			return err_set(
-				err, EPERM,
-				"%s is an ancestor of this stray: it is no run to be adopted "
-				"from within",
-				k->run->id);
-	return 0;
+	const struct process *root = table_find(k->now, k->run->root);
+	char groups[GROUPS_MAX * sizeof(" pgid:2147483647")];
+
+	if (!root || !run_is_own(k->now, root))
+		return 0;
+	if (!list_groups(k, groups, sizeof(groups)))
+		return err_set(err, EPERM,
+			       "%s: refused: %d is stray itself or an ancestor of it, never a "
+			       "member of a run, and there is nobody else",
+			       k->run->id, root->id.pid);
+	return err_set(err, EPERM,
+		       "%s: refused: %d, which leads it, is stray itself or an ancestor of it, "
+		       "never a member of a run: adopt what else is in it by group:%s",
+		       k->run->id, root->id.pid, groups);
 }
 
 static int adopt(struct adopt *a, const struct selector *target, struct err *err)

@@ -134,18 +134,31 @@ def a_kernel_thread_is_no_run():
 
 def ones_own_session_is_no_run_and_nothing_is_recorded():
     code = """
-import subprocess
-out = subprocess.run([sys.argv[1], "adopt", "sid:%%d" %% os.getsid(0), "--id", "own",
-                      "--state-dir", sys.argv[2]], capture_output=True, text=True)
-open(sys.argv[2] + ".out", "w").write("%%d %%s" %% (out.returncode, out.stderr))
-print("READY", flush=True)
+import signal, subprocess
+def adopt():
+    out = subprocess.run([sys.argv[1], "adopt", "sid:%%d" %% os.getsid(0), "--id", "own",
+                          "--state-dir", sys.argv[2]], capture_output=True, text=True)
+    open(sys.argv[2] + ".out", "a").write("%%d %%s" %% (out.returncode, out.stderr))
+adopt()
+job = os.fork()
+if not job:
+    signal.alarm(%d); os.setpgid(0, 0); signal.pause()
+while os.getpgid(job) != job:
+    time.sleep(0.01)
+adopt()
+print(job); print("READY", flush=True)
 time.sleep(%d)
-""" % LIFE
-    with state() as s, Code(code, STRAY, s.path):
+""" % (LIFE, LIFE)
+    with state() as s, Code(code, STRAY, s.path) as made:
         with open(s.path + ".out", encoding="utf-8") as f:
-            said = f.read()
-        assert said.startswith("2 ") and "ancestor" in said, said
+            alone, with_job = f.read().splitlines()
+        for said in (alone, with_job):
+            assert said.startswith(f"2 stray: session {made.pid}: refused: {made.pid}"), said
+            assert "ancestor" in said, said
+        assert alone.endswith("there is nobody else"), alone
+        assert with_job.endswith(f"by group: pgid:{made.pids[0]}"), with_job
         assert not os.path.exists(os.path.join(s.path, "runs"))
+        s("adopt", f"pgid:{made.pids[0]}")
 
 
 # --- runs, note, check
