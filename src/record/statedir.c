@@ -1,17 +1,23 @@
 #include "record/statedir.h"
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "record/statedir_walk.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define PROBE ".probe-"
 
 struct statedir {
 	char *path;
@@ -147,19 +153,52 @@ static int write_and_sync(int fd)
 	return fsync(fd) < 0 ? -errno : 0;
 }
 
+/*
+ * Who writes one holds its lock, which goes with him: of one that can be locked he was killed.
+ * That holds for who is in another PID namespace, too.
+ */
+static void sweep_probe(int dir, const char *name)
+{
+	AUTO_FD fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+	    flock(fd, LOCK_EX | LOCK_NB) == 0)
+		unlinkat(dir, name, 0);
+}
+
+static void sweep_probes(const struct statedir *s)
+{
+	int fd = openat(s->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *e;
+
+	if (!dir) {
+		file_close_fd(&fd);
+		return;
+	}
+	while ((e = readdir(dir)))
+		if (strncmp(e->d_name, PROBE, sizeof(PROBE) - 1) == 0)
+			sweep_probe(s->fd, e->d_name);
+	closedir(dir);
+}
+
 int statedir_probe_writable(const struct statedir *s, struct err *err)
 {
-	char name[32];
+	char name[48];
 	int fd, r;
 
-	snprintf(name, sizeof(name), ".probe-%d", (int)getpid());
-	unlinkat(s->fd, name, 0); /* of one of that number that was killed in between */
+	sweep_probes(s);
+	/* of one PID there may be two, in two namespaces */
+	snprintf(name, sizeof(name), PROBE "%d-%" PRIx64, (int)getpid(), clock_boot_ns());
 	fd = openat(s->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return err_errno(err, errno, "%.150s: nothing can be recorded", s->path);
+	flock(fd, LOCK_EX | LOCK_NB);
 	r = write_and_sync(fd);
 	close(fd);
-	if (unlinkat(s->fd, name, 0) < 0 && r == 0)
+	/* between its making and its lock another may have taken it for a dead one's */
+	if (unlinkat(s->fd, name, 0) < 0 && errno != ENOENT && r == 0)
 		r = -errno;
 	return r < 0 ? err_errno(err, -r, "%.150s: nothing can be recorded", s->path) : 0;
 }

@@ -72,9 +72,10 @@ int statedir_subdir(const struct statedir *s, const char *name, int *fd, struct 
 
 /*
  * Whether a record can be written now: writes, syncs and removes a file of
- * STATEDIR_PROBE_BYTES.  To be asked before anything is done that must not go
- * unrecorded, so that a full disk is said before a signal is sent.  0 or
- * -errno (ENOSPC, EDQUOT, EROFS, EACCES, ...).
+ * STATEDIR_PROBE_BYTES, and first removes those of who was killed while at it.
+ * To be asked before anything is done that must not go unrecorded, so that a
+ * full disk is said before a signal is sent.  0 or -errno (ENOSPC, EDQUOT,
+ * EROFS, EACCES, ...).
  */
 int statedir_probe_writable(const struct statedir *s, struct err *err);
 

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -270,6 +271,36 @@ static void a_probe_leaves_nothing_behind(void **state)
 	statedir_close(s);
 }
 
+static int make_file(void **state, const char *name)
+{
+	int fd = open(scratch_path(state, name), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static void the_probe_of_one_that_was_killed_is_removed_by_the_next(void **state)
+{
+	struct statedir *s = NULL;
+	struct err err = {0};
+	int living;
+
+	assert_int_equal(statedir_open(scratch_path(state, "s"), STATEDIR_WRITE, &s, &err), 0);
+	close(make_file(state, "s/.probe-7"));
+	living = make_file(state, "s/.probe-8");
+	assert_int_equal(flock(living, LOCK_EX), 0);
+	close(make_file(state, "s/probe"));
+	assert_int_equal(mkdir(scratch_path(state, "s/.probe-9"), 0700), 0);
+	assert_int_equal(symlink("probe", scratch_path(state, "s/.probe-10")), 0);
+	assert_int_equal(statedir_probe_writable(s, &err), 0);
+	assert_int_equal(scratch_count(scratch_path(state, "s")), 4);
+	assert_int_equal(access(scratch_path(state, "s/.probe-7"), F_OK), -1);
+	close(living);
+	assert_int_equal(statedir_probe_writable(s, &err), 0);
+	assert_int_equal(scratch_count(scratch_path(state, "s")), 3);
+	statedir_close(s);
+}
+
 static void a_full_disk_is_said_beforehand(void **state)
 {
 	struct statedir *s = NULL;
@@ -325,6 +356,7 @@ int main(void)
 		TEST(an_ordinary_user_uses_only_what_is_the_users_own),
 		TEST(a_directory_in_it_is_held_to_the_same),
 		TEST(a_probe_leaves_nothing_behind),
+		TEST(the_probe_of_one_that_was_killed_is_removed_by_the_next),
 		TEST(a_full_disk_is_said_beforehand),
 		TEST(what_is_not_writable_is_said_beforehand),
 	};
