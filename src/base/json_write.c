@@ -301,11 +301,10 @@ void jw_strf(struct jw *j, const char *key, const char *fmt, ...)
 	jw_strn(j, key, buf, j->error ? 0 : (size_t)n);
 }
 
-void jw_raw(struct jw *j, const char *key, const char *json, size_t len)
+static void put_raw(struct jw *j, const char *json, size_t len)
 {
 	size_t start = 0, i = 0; /* json[start..i) goes out as it is */
 
-	begin(j, key, "");
 	while (i < len) {
 		uint32_t cp;
 		int n = text_decode(json + i, len - i, &cp);
@@ -322,6 +321,27 @@ void jw_raw(struct jw *j, const char *key, const char *json, size_t len)
 		start = i;
 	}
 	put(j, json + start, len - start);
+}
+
+void jw_raw(struct jw *j, const char *key, const char *json, size_t len)
+{
+	begin(j, key, "");
+	put_raw(j, json, len);
+}
+
+void jw_members(struct jw *j, const char *object, size_t len)
+{
+	struct level *l = &j->level[j->depth];
+
+	assert(len >= 2 && object[0] == '{' && object[len - 1] == '}' && !l->array);
+	if (len == 2)
+		return;
+	if (l->some)
+		put_char(j, ',');
+	l->some = true;
+	if (j->pretty)
+		put_newline(j);
+	put_raw(j, object + 1, len - 2);
 }
 
 static void put_base64(struct jw *j, const char *s, size_t len)

@@ -66,6 +66,8 @@ void jw_bytes(struct jw *j, const char *key, const struct bytes *b);
  * that characters unfit for a terminal become \uXXXX, which means the same.
  */
 void jw_raw(struct jw *j, const char *key, const char *json, size_t len);
+/* The members of an object that is strict JSON already, into the open one. */
+void jw_members(struct jw *j, const char *object, size_t len);
 /* The bytes of s in base64 as one string value. */
 void jw_base64(struct jw *j, const char *key, const char *s, size_t len);
 

@@ -28,16 +28,36 @@ static const struct cmd_option common_options[] = {
 	{0, NULL, NULL, NULL},
 };
 
+#define N_COMMON (sizeof(common_options) / sizeof(common_options[0]))
 #define OPTIONS_MAX 48
 
-static void print_options(const struct cmd_option *o)
+static bool is_optional(const struct cmd_option *o)
+{
+	return o->arg && o->arg[0] == '[';
+}
+
+/* Whether a command has an option of that name of its own. */
+static bool is_own(const struct cmd *cmd, const char *name)
+{
+	for (const struct cmd_option *o = cmd->options; o && o->name; o++)
+		if (strcmp(o->name, name) == 0)
+			return true;
+	return false;
+}
+
+static void print_options(const struct cmd *cmd, const struct cmd_option *o)
 {
 	for (; o && o->name; o++) {
-		char left[40];
+		char left[48];
 
+		if (o >= common_options && o < common_options + N_COMMON && is_own(cmd, o->name))
+			continue;
 		snprintf(left, sizeof(left), "%s%c%s--%s%s%s", o->id < 256 ? "-" : " ",
 			 o->id < 256 ? o->id : ' ', o->id < 256 ? ", " : "  ", o->name,
-			 o->arg ? "=" : "", o->arg ? o->arg : "");
+			 !o->arg          ? ""
+			 : is_optional(o) ? "[="
+					  : "=",
+			 !o->arg ? "" : o->arg + is_optional(o));
 		printf("  %-26s %s\n", left, o->help);
 	}
 }
@@ -45,8 +65,8 @@ static void print_options(const struct cmd_option *o)
 static void print_help(const struct cmd *cmd)
 {
 	printf("usage: stray %s [OPTIONS] %s\n%s\n\n", cmd->name, cmd->args, cmd->summary);
-	print_options(cmd->options);
-	print_options(common_options);
+	print_options(cmd, cmd->options);
+	print_options(cmd, common_options);
 	printf("\nexample: %s\n", cmd->example);
 }
 
@@ -56,7 +76,10 @@ static int to_getopt(const struct cmd_option *o, struct option *longs, char *sho
 	int n = 0;
 
 	for (; o && o->name; o++) {
-		longs[n++] = (struct option){o->name, o->arg ? required_argument : no_argument,
+		longs[n++] = (struct option){o->name,
+					     is_optional(o) ? optional_argument
+					     : o->arg       ? required_argument
+							    : no_argument,
 					     NULL, o->id};
 		if (o->id < 256) {
 			char s[3] = {(char)o->id, o->arg ? ':' : '\0', '\0'};
@@ -140,9 +163,13 @@ enum parsed cmd_parse(const struct cmd *cmd, int argc, char **argv, struct cmd_c
 		      int *rest)
 {
 	struct option longs[OPTIONS_MAX] = {0};
-	char shorts[2 * OPTIONS_MAX] = ":";
-	int n = to_getopt(cmd->options, longs, shorts), id, which = -1;
+	char shorts[2 * OPTIONS_MAX + 1] = "+:";
+	int n, id, which = -1;
 	struct err err = {0};
+
+	if (!cmd->takes_command)
+		strcpy(shorts, ":");
+	n = to_getopt(cmd->options, longs, shorts);
 
 	to_getopt(common_options, longs + n, shorts);
 	memset(common, 0, sizeof(*common));

@@ -26,7 +26,8 @@ enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 struct cmd_option {
 	int id;           /* the letter of its short form, or > 255: none */
 	const char *name; /* long */
-	const char *arg;  /* of the help: "DUR"; NULL: takes none */
+	const char *arg;  /* of the help: "DUR"; NULL: takes none; "[PID]": may be left out, and
+			   * is given as --name=PID only */
 	const char *help;
 };
 
@@ -46,11 +47,12 @@ struct cmd {
 	const char *example;
 	const struct cmd_option *options; /* its own; NULL: none */
 	int (*run)(const struct cmd *cmd, int argc, char **argv);
+	bool takes_command; /* options end with the first operand: what follows has its own */
 };
 
 extern const struct cmd cmd_export;
 extern const struct cmd cmd_list, cmd_why, cmd_snap, cmd_diff, cmd_end, cmd_freeze, cmd_thaw;
-extern const struct cmd cmd_adopt, cmd_runs, cmd_note, cmd_check, cmd_verify;
+extern const struct cmd cmd_adopt, cmd_runs, cmd_note, cmd_check, cmd_verify, cmd_run;
 
 /* How a command's parsing went on. */
 enum parsed { PARSED_RUN, PARSED_DONE /* help or version was printed */, PARSED_TROUBLE };

@@ -11,6 +11,7 @@ libcmd_a_SOURCES = \
 	%D%/line.c %D%/line.h \
 	%D%/list.c %D%/list_json.c %D%/list_json.h \
 	%D%/note.c \
+	%D%/run.c %D%/run_json.c %D%/run_json.h \
 	%D%/runs.c \
 	%D%/snap.c \
 	%D%/subject.c %D%/subject.h \

@@ -8,4 +8,7 @@ libcontain_a_SOURCES = \
 	%D%/pidfd.c %D%/pidfd.h \
 	%D%/signal.c %D%/signal.h \
 	%D%/stop.c %D%/stop.h \
-	%D%/target.c %D%/target.h
+	%D%/spawn.c %D%/spawn.h \
+	%D%/target.c %D%/target.h \
+	%D%/unit.c %D%/unit.h \
+	%D%/unit_cgroup.c %D%/unit_parts.h %D%/unit_tree.c

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -178,4 +179,17 @@ size_t signal_undo_stop(struct target_set *set)
 			failed += r < 0 && r != -ESRCH;
 		}
 	return failed;
+}
+
+void signal_die_of(int sig)
+{
+	const struct rlimit none = {0};
+	sigset_t set;
+
+	setrlimit(RLIMIT_CORE, &none);
+	signal(sig, SIG_DFL);
+	sigemptyset(&set);
+	sigaddset(&set, sig);
+	kill(getpid(), sig);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }

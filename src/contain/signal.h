@@ -38,6 +38,9 @@ int signal_permitted(struct target *t, int sig);
  */
 int signal_group(pid_t pgid, struct target_set *members, int sig, struct err *err);
 
+/* Ends this very process by that signal, without a core; returns where it cannot. */
+void signal_die_of(int sig);
+
 /*
  * Continues what signal_target() stopped, last first.  Returns how many could not be.
  */

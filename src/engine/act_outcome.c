@@ -1,40 +1,9 @@
 #include "engine/act_state.h"
 
-#include "contain/cgroup.h"
+#include "engine/survivor.h"
 
 #include <errno.h>
 #include <string.h>
-
-static bool is_frozen(pid_t pid)
-{
-	enum cgroup_frozen how;
-
-	return cgroup_frozen(pid, &how, NULL) == 0 && how != CGROUP_THAWED;
-}
-
-/* Why something is alive after the signals: the names of doc/FORMATS.md. */
-static const char *why_alive(const struct process *p, const struct ladder_outcome *o)
-{
-	const struct detail *d = p ? p->detail : NULL;
-
-	if (o->first == TARGET_DENIED || o->killed == TARGET_DENIED)
-		return "not_permitted";
-	if (!p)
-		return NULL;
-	if (is_frozen(p->id.pid))
-		return "frozen";
-	if (p->state == 'D')
-		return "uninterruptible";
-	if (p->state == 't')
-		return "traced";
-	if (p->state == 'T')
-		return "stopped";
-	if (d && d->n_nspid > 1 && d->nspid[d->n_nspid - 1] == 1)
-		return "pidns_init";
-	if (d && o->last_signal && sigmask_has(d->sig_ignored, o->last_signal))
-		return "ignores_term";
-	return NULL;
-}
 
 static int add_item(struct act *a, const struct process *p, struct act_item *item)
 {
@@ -61,7 +30,7 @@ static int add_outcome(struct act *a, const struct ladder_outcome *o)
 	};
 
 	if (!o->gone)
-		item.why = why_alive(now ? now : was, o);
+		item.why = survivor_why(now ? now : was, o);
 	a->outcome.hit++;
 	a->outcome.gone += o->gone;
 	a->outcome.alive += !o->gone;
@@ -90,7 +59,8 @@ static int add_frozen(struct act *a, const struct target *t)
 		.last_signal = t->result == TARGET_SENT ? a->aim.signal : 0,
 		.error = t->error,
 	};
-	bool stopped = now && (now->state == 'T' || now->state == 't' || is_frozen(t->id.pid));
+	bool stopped =
+		now && (now->state == 'T' || now->state == 't' || survivor_is_frozen(t->id.pid));
 
 	if (now && !process_is_dead(now))
 		item.result = !stopped                        ? ACT_RESULT_THAWED

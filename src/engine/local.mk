@@ -5,13 +5,23 @@ libengine_a_SOURCES = \
 	%D%/act_contacts.c %D%/act_freeze.c %D%/act_outcome.c %D%/act_state.h \
 	%D%/act_journal.c %D%/act_journal.h \
 	%D%/act_record.c %D%/act_record.h \
+	%D%/baseline.c %D%/baseline.h \
 	%D%/chronicle.c %D%/chronicle.h \
 	%D%/contacts.c %D%/contacts.h \
 	%D%/errand.c %D%/errand.h \
 	%D%/explain.c %D%/explain.h \
+	%D%/launch.c %D%/launch.h \
+	%D%/launch_lost.c %D%/launch_lost.h \
+	%D%/launch_talk.c %D%/launch_talk.h \
+	%D%/launched.c %D%/launched.h \
 	%D%/look.c %D%/look.h \
 	%D%/plan.c %D%/plan.h \
-	%D%/recorded.c %D%/recorded.h %D%/recorded_members.c \
+	%D%/recorded.c %D%/recorded.h %D%/recorded_members.c %D%/recorded_parts.h \
+	%D%/runlog.c %D%/runlog.h \
 	%D%/runs.c %D%/runs.h \
 	%D%/scanner.c %D%/scanner.h \
-	%D%/vigil.c %D%/vigil.h
+	%D%/survivor.c %D%/survivor.h \
+	%D%/vigil.c %D%/vigil.h \
+	%D%/warden.c %D%/warden.h \
+	%D%/warden_end.c %D%/warden_look.c %D%/warden_parts.h \
+	%D%/warden_result.c %D%/warden_tell.c

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mask.h"
+#include "engine/recorded_parts.h"
 #include "record/anchor.h"
 #include "record/digest.h"
 #include "record/host_json.h"
@@ -79,6 +80,9 @@ static int add_kept(struct run *run, const struct story *s)
 	for (size_t i = 0; i < s->record.requested_by.n; i++)
 		if (!VEC_PUSH(&run->never, s->record.requested_by.v[i].id))
 			return -ENOMEM;
+	if (s->record.launched &&
+	    (!VEC_PUSH(&run->never, s->record.front) || !VEC_PUSH(&run->never, s->record.warden)))
+		return -ENOMEM;
 	return 0;
 }
 
@@ -209,12 +213,8 @@ static void make_known(struct recorded *r, const char *event)
 		    NULL);
 }
 
-int recorded_change(struct recorded *r, const char *event, enum run_state to, struct err *err)
+void recorded_changed(struct recorded *r, const char *event, enum run_state to)
 {
-	int rc = recorded_commit(r, true, err);
-
-	if (rc < 0)
-		return rc;
 	r->story.state = to;
 	r->story.state_wall_ns = clock_wall_ns();
 	if (to != RUN_ACTIVE && !r->story.over_wall_ns) {
@@ -223,7 +223,21 @@ int recorded_change(struct recorded *r, const char *event, enum run_state to, st
 		r->run.over_ticks = over_ticks(&r->story);
 	}
 	make_known(r, event);
-	return 0;
+}
+
+int recorded_change(struct recorded *r, const char *event, enum run_state to, struct err *err)
+{
+	int rc = recorded_commit(r, true, err);
+
+	if (!rc)
+		recorded_changed(r, event, to);
+	return rc;
+}
+
+int recorded_append(struct recorded *r, const struct journal_event *v, size_t n, bool sync,
+		    struct err *err)
+{
+	return journal_append(r->dir.journal, r->dir.id, v, n, sync, err);
 }
 
 /* Whether any certain or likely member is alive in now. */
@@ -270,6 +284,14 @@ enum run_state recorded_state(const struct recorded *r, const struct table *now)
 	if (!here)
 		return state;
 	alive = anyone_alive(r, now);
+	if (s->record.launched) {
+		bool held = table_find(now, s->record.warden);
+
+		if (held) /* who holds it says what it is */
+			return s->state;
+		if (state == RUN_ACTIVE || state == RUN_EXPIRED || state == RUN_ENDING)
+			state = RUN_LOST;
+	}
 	if (!alive && (state == RUN_EXPIRED || state == RUN_LEFTOVER || state == RUN_SURVIVED ||
 		       state == RUN_LOST))
 		return RUN_ENDED;
@@ -348,8 +370,7 @@ static int describe_requesters(struct run_record *r, const struct table *t)
 	return 0;
 }
 
-/* A person's words may quote a command line. */
-static int copy_masked(const char *text, char **out)
+int recorded_copy_masked(const char *text, char **out)
 {
 	struct bytes masked = {0};
 	int r = mask_text(text, strlen(text), &masked, NULL);
@@ -377,7 +398,7 @@ static int describe(struct run_record *r, const struct adoption *how, const stru
 	r->started_known = KNOWN_STATED;
 	r->deadline_wall_ns = how->expired_wall_ns;
 	selector_text(&run->chosen, r->target, sizeof(r->target));
-	if ((how->approved_by && copy_masked(how->approved_by, &r->approved_by) < 0) ||
+	if ((how->approved_by && recorded_copy_masked(how->approved_by, &r->approved_by) < 0) ||
 	    describe_root(r, t, table_find(t, run->root)) < 0 || describe_requesters(r, t) < 0)
 		return err_nomem(err);
 	if (!how->id)
@@ -462,6 +483,13 @@ int recorded_adopt(const struct adoption *how, const struct tracker *k, struct r
 	if (!r)
 		make_known(out, "adopted");
 	return r;
+}
+
+int recorded_settle(struct recorded *r, struct err *err)
+{
+	int rc = read_story(r, err);
+
+	return rc ? rc : make_run(r, err);
 }
 
 int recorded_prune(const char *state_dir, const char *id, struct err *err)

@@ -97,6 +97,15 @@ int recorded_before(struct recorded *r, const struct tracker *k, struct err *err
 int recorded_over(struct recorded *r, const struct tracker *k, enum run_state to, const char *act,
 		  struct err *err);
 
+/*
+ * Appends events that were put together elsewhere, as journal_append(); and what is to
+ * follow where the last of them, of that name, was a change of state: the ledger and the
+ * system log are told.
+ */
+int recorded_append(struct recorded *r, const struct journal_event *v, size_t n, bool sync,
+		    struct err *err);
+void recorded_changed(struct recorded *r, const char *event, enum run_state to);
+
 /* Removes the directory of a run that is over; the ledger keeps its head. */
 int recorded_prune(const char *state_dir, const char *id, struct err *err);
 

@@ -258,10 +258,9 @@ static unsigned direct_evidence(const struct run *run, const struct table *t,
 		bits |= EVIDENCE_SESSION;
 	if (pipes_evidence(run, t, p))
 		bits |= EVIDENCE_PIPE;
+	if (run->cgroup.data && selector_in_cgroup(p, run->cgroup.data))
+		bits |= EVIDENCE_CGROUP;
 	switch (run->chosen.kind) {
-	case SELECT_CGROUP:
-		bits |= selector_matches(&run->chosen, p) ? EVIDENCE_CGROUP : 0;
-		break;
 	case SELECT_AUDIT:
 		bits |= selector_matches(&run->chosen, p) ? EVIDENCE_AUDIT : 0;
 		break;
@@ -372,7 +371,7 @@ int run_judge(struct run *run, struct table *t, const struct family *f)
 }
 
 /* Programs that pass work on to something that is no descendant of theirs. */
-static bool hands_off(const struct process *p)
+bool run_hands_off(const struct process *p)
 {
 	static const char *const names[] = {
 		"ssh",     "docker",     "podman",       "kubectl", "systemd-run",
@@ -388,8 +387,8 @@ static bool hands_off(const struct process *p)
 
 static bool left_cgroup(const struct run *run, const struct process *p)
 {
-	return run->chosen.kind == SELECT_CGROUP && p->detail && p->detail->cgroup.data &&
-	       !selector_matches(&run->chosen, p);
+	return run->cgroup.data && p->detail && p->detail->cgroup.data &&
+	       !selector_in_cgroup(p, run->cgroup.data);
 }
 
 static char moved_flag(const struct run *run, const struct process *p)
@@ -412,7 +411,7 @@ void run_flags(const struct run *run, const struct process *p, char out[static 7
 		out[0] = 'r';
 	if (run && p->evidence)
 		out[1] = moved_flag(run, p);
-	if (hands_off(p))
+	if (run_hands_off(p))
 		out[2] = 'H';
 	if (run && p->evidence && run->over_ticks && p->id.start > run->over_ticks)
 		out[3] = 'L';
@@ -444,7 +443,7 @@ unsigned run_classes(const struct run *run, const struct process *p)
 		c |= CLASS_SURVIVED;
 	if (run && p->evidence && moved_flag(run, p) != '-')
 		c |= CLASS_DETACHED;
-	if (hands_off(p))
+	if (run_hands_off(p))
 		c |= CLASS_HANDED_OFF;
 	if (p->connections || (p->detail && p->detail->n_secret_names))
 		c |= CLASS_AUTHORITY;

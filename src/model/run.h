@@ -16,7 +16,8 @@
 
 enum weight { WEIGHT_NONE, WEIGHT_POSSIBLE, WEIGHT_LIKELY, WEIGHT_CERTAIN };
 
-#define RUN_ENDS 3 /* stdin, stdout, stderr */
+#define RUN_MARK "STRAY_RUN_ID" /* what the environment of a launched run carries: its id */
+#define RUN_ENDS 3              /* stdin, stdout, stderr */
 
 /* One end of a pipe. */
 struct pipe_end {
@@ -39,7 +40,7 @@ struct run {
 	bool owns_pgid, owns_sid; /* they are the run's own, so that being in them is evidence */
 	struct identity pgid_holder, sid_holder; /* who had these numbers as PID; pid 0: nobody */
 	uint64_t judged_ns;  /* when members were looked for last (host.boot_ns); 0: never */
-	struct bytes cgroup; /* owned; unknown: none */
+	struct bytes cgroup; /* owned: that is the run's own; unknown: none */
 	uid_t uid;
 	struct bytes cwd;
 	uint64_t since_ticks; /* start time of its oldest process when chosen */
@@ -94,6 +95,9 @@ static inline bool run_is_member(const struct process *p)
 bool run_is_own(const struct table *t, const struct process *p);
 /* The same of all of t, by index; owned (free); NULL when out of memory. */
 bool *run_own(const struct table *t);
+
+/* Whether p is of a program that passes work on to what is no descendant of it (ssh, docker, ...). */
+bool run_hands_off(const struct process *p);
 
 /* The six flag slots of doc/WORDS.md, '-' where nothing holds; out holds 7 bytes.  What
  * tells how it left the run is said of its members (possible ones too) only. */

@@ -134,7 +134,7 @@ void selector_free(struct selector *t)
 	memset(t, 0, sizeof(*t));
 }
 
-static bool in_cgroup(const struct process *p, const char *path)
+bool selector_in_cgroup(const struct process *p, const char *path)
 {
 	const struct bytes *cg = p->detail ? &p->detail->cgroup : NULL;
 	size_t n = strlen(path);
@@ -165,7 +165,7 @@ bool selector_matches(const struct selector *t, const struct process *p)
 		v = process_mark(p, t->name);
 		return v && (!t->value || strcmp(v, t->value) == 0);
 	case SELECT_CGROUP:
-		return in_cgroup(p, t->name);
+		return selector_in_cgroup(p, t->name);
 	case SELECT_NONE:
 	case SELECT_RUN:
 		break;

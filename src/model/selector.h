@@ -38,6 +38,9 @@ void selector_free(struct selector *t);
 /* Whether p itself is what the target names (no descendants, no run). */
 bool selector_matches(const struct selector *t, const struct process *p);
 
+/* Whether p is in the cgroup of that path, or below it.  false where that is not known. */
+bool selector_in_cgroup(const struct process *p, const char *path);
+
 /* As it would be typed: "pgid:4102".  Not safe for a screen where a name is in it. */
 void selector_text(const struct selector *t, char *out, size_t size);
 

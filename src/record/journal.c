@@ -24,14 +24,18 @@ struct journal {
 	uint64_t patience_ns;
 	struct journal_tail tail; /* where the last line that holds ends */
 
-	/* The event that is being put together. */
-	struct jw *body; /* NULL: none, or out of memory */
-	FILE *stream;
-	char *text;
-	size_t len;
-	const char *event;
-	char run[80]; /* as JSON: "\"run-7f3c0a12\"" or "null" */
+	struct journal_event event; /* that is being put together */
+	char run[80];               /* as JSON: "\"run-7f3c0a12\"" or "null" */
 };
+
+/* The letters of an id need no escape: model/selector.h. */
+static void name_run(struct journal *j, const char *run)
+{
+	if (run)
+		snprintf(j->run, sizeof(j->run), "\"%.70s\"", run);
+	else
+		snprintf(j->run, sizeof(j->run), "null");
+}
 
 static int fail(const struct journal *j, int code, struct err *err)
 {
@@ -131,52 +135,14 @@ int journal_check_there(const struct journal *j, struct err *err)
 
 void journal_cancel(struct journal *j)
 {
-	jw_discard(j->body);
-	if (j->stream)
-		fclose(j->stream);
-	free(j->text);
-	j->body = NULL;
-	j->stream = NULL;
-	j->text = NULL;
-	j->event = NULL;
+	journal_event_clear(&j->event);
 }
 
 struct jw *journal_begin(struct journal *j, const char *run, const char *event, enum known known)
 {
-	assert(!j->event);
-	j->event = event;
-	if (run) /* the letters of an id need no escape: model/selector.h */
-		snprintf(j->run, sizeof(j->run), "\"%.70s\"", run);
-	else
-		snprintf(j->run, sizeof(j->run), "null");
-	j->stream = open_memstream(&j->text, &j->len);
-	j->body = j->stream ? jw_open(j->stream, false) : NULL;
-	if (!j->body)
-		return NULL;
-	jw_object(j->body, NULL);
-	jw_str(j->body, "known", known_name(known));
-	return j->body;
-}
-
-/* Ends the text of the members; "{…}\n" in j->text. */
-static int end_body(struct journal *j, struct err *err)
-{
-	int r;
-
-	if (!j->body)
-		return err_nomem(err);
-	jw_object_end(j->body);
-	r = jw_close(j->body);
-	j->body = NULL;
-	if (fclose(j->stream) != 0 && !r)
-		r = -errno;
-	j->stream = NULL;
-	if (r < 0)
-		return fail(j, -r, err);
-	if (j->len > JOURNAL_LINE_MAX / 2)
-		return err_set(err, EFBIG, "%.150s: an event of %zu bytes is too large", j->name,
-			       j->len);
-	return 0;
+	assert(!j->event.name);
+	name_run(j, run);
+	return journal_event_begin(&j->event, event, known);
 }
 
 static int lock(const struct journal *j, struct err *err)
@@ -269,13 +235,13 @@ static int close_torn(struct journal *j, struct err *err)
 	return put_line(j, lead, j->run, "torn_tail", members, (size_t)n, err);
 }
 
-/* Under the lock. */
-static int append(struct journal *j, struct err *err)
+/* Makes ready for a line more, under the lock; lead: what is to stand before it. */
+static int find_end(struct journal *j, const char **lead, struct err *err)
 {
 	struct stat st;
-	const char *lead = "";
 	int r;
 
+	*lead = "";
 	if (fstat(j->fd, &st) < 0)
 		return fail(j, errno, err);
 	r = journal_check_there(j, err);
@@ -285,9 +251,19 @@ static int append(struct journal *j, struct err *err)
 	if (!r && j->tail.torn_bytes)
 		r = close_torn(j, err);
 	else if (!r && j->tail.newline_missing)
-		lead = "\n";
-	if (!r)
-		r = put_line(j, lead, j->run, j->event, j->text, j->len, err);
+		*lead = "\n";
+	return r;
+}
+
+static int append_all(struct journal *j, const struct journal_event *v, size_t n, struct err *err)
+{
+	const char *lead;
+	int r = find_end(j, &lead, err);
+
+	for (size_t i = 0; !r && i < n; i++) {
+		r = put_line(j, lead, j->run, v[i].name, v[i].text, v[i].len, err);
+		lead = "";
+	}
 	if (r < 0)
 		j->tail = (struct journal_tail){0}; /* what is there is looked for again */
 	return r;
@@ -298,20 +274,42 @@ int journal_sync(struct journal *j)
 	return fdatasync(j->fd) < 0 && errno != EINVAL ? -1 : 0;
 }
 
-int journal_commit(struct journal *j, bool sync, struct err *err)
+/* Of the run that was named last. */
+static int append(struct journal *j, const struct journal_event *v, size_t n, bool sync,
+		  struct err *err)
 {
-	int r;
+	int r = 0;
 
-	assert(j->event);
-	r = end_body(j, err);
+	for (size_t i = 0; !r && i < n; i++)
+		if (v[i].len > JOURNAL_LINE_MAX / 2)
+			r = err_set(err, EFBIG, "%.150s: an event of %zu bytes is too large",
+				    j->name, v[i].len);
 	if (!r)
 		r = lock(j, err);
 	if (!r) {
-		r = append(j, err);
+		r = append_all(j, v, n, err);
 		flock(j->fd, LOCK_UN);
 	}
 	if (!r && sync && journal_sync(j) < 0)
 		r = fail(j, errno, err);
+	return r;
+}
+
+int journal_append(struct journal *j, const char *run, const struct journal_event *v, size_t n,
+		   bool sync, struct err *err)
+{
+	name_run(j, run);
+	return append(j, v, n, sync, err);
+}
+
+int journal_commit(struct journal *j, bool sync, struct err *err)
+{
+	int r;
+
+	assert(j->event.name);
+	r = journal_event_end(&j->event, err);
+	if (!r)
+		r = append(j, &j->event, 1, sync, err);
 	journal_cancel(j);
 	return r;
 }

@@ -13,9 +13,8 @@
 #ifndef STRAY_RECORD_JOURNAL_H
 #define STRAY_RECORD_JOURNAL_H
 
-#include "base/json_write.h"
-#include "model/identity.h"
 #include "record/chain.h"
+#include "record/journal_event.h"
 
 #include <stdint.h>
 
@@ -59,6 +58,13 @@ struct jw *journal_begin(struct journal *j, const char *run, const char *event, 
  * not whole, in the file, and the next writer closes it.
  */
 int journal_commit(struct journal *j, bool sync, struct err *err);
+
+/*
+ * Appends n events that were put together elsewhere, all or the first of them, one after the other
+ * and under one lock.  Errors as journal_commit().
+ */
+int journal_append(struct journal *j, const char *run, const struct journal_event *v, size_t n,
+		   bool sync, struct err *err);
 
 /* Puts what was appended without sync on the disk.  0 or -1 with errno. */
 int journal_sync(struct journal *j);

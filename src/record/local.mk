@@ -15,6 +15,7 @@ librecord_a_SOURCES = \
 	%D%/host_json.c %D%/host_json.h \
 	%D%/intent.c %D%/intent.h \
 	%D%/journal.c %D%/journal.h \
+	%D%/journal_event.c %D%/journal_event.h \
 	%D%/journal_read.c %D%/journal_read.h \
 	%D%/journal_tail.c %D%/journal_tail.h \
 	%D%/ledger.c %D%/ledger.h \

@@ -52,8 +52,27 @@ static void write_pipes(struct jw *j, const struct run *run)
 	jw_array_end(j);
 }
 
-static void write_unit(struct jw *j, const struct run *run)
+static void write_containment(struct jw *j, const struct run_record *r)
 {
+	bool unit = r->unit_cannot_hold;
+
+	jw_object(j, "containment");
+	jw_str(j, "kind", unit ? r->unit_kind : "none");
+	if (unit && r->run.cgroup.data)
+		jw_bytes(j, "path", &r->run.cgroup);
+	else
+		jw_null(j, "path");
+	jw_str(j, "cannot_hold",
+	       unit ? r->unit_cannot_hold
+		    : "adopted: it was no unit before it began, so what left it earlier is not "
+		      "known");
+	jw_object_end(j);
+}
+
+static void write_unit(struct jw *j, const struct run_record *r)
+{
+	const struct run *run = &r->run;
+
 	number_or_null(j, "pgid", (uint64_t)run->pgid);
 	number_or_null(j, "sid", (uint64_t)run->sid);
 	jw_array(j, "owns");
@@ -68,12 +87,12 @@ static void write_unit(struct jw *j, const struct run *run)
 	process_json_uid(j, "uid", run->uid);
 	jw_bytes(j, "cgroup", &run->cgroup);
 	write_pipes(j, run);
-	jw_object(j, "containment");
-	jw_str(j, "kind", "none");
-	jw_null(j, "path");
-	jw_str(j, "cannot_hold",
-	       "adopted: it was no unit before it began, so what left it earlier is not known");
-	jw_object_end(j);
+	write_containment(j, r);
+	if (r->launched) {
+		identity_or_null(j, "front", r->front);
+		identity_or_null(j, "warden", r->warden);
+		jw_uint(j, "grace_ns", r->grace_ns);
+	}
 }
 
 static void write_requesters(struct jw *j, const struct run_record *r)
@@ -98,6 +117,18 @@ static void write_requesters(struct jw *j, const struct run_record *r)
 	jw_object_end(j);
 }
 
+static void write_descriptors(struct jw *j, const struct run_record *r)
+{
+	jw_array(j, "descriptors");
+	for (size_t i = 0; i < r->inherited_fds.n; i++) {
+		jw_object(j, NULL);
+		jw_int(j, "fd", r->inherited_fds.v[i].fd);
+		jw_bytes(j, "what", &r->inherited_fds.v[i].what);
+		jw_object_end(j);
+	}
+	jw_array_end(j);
+}
+
 static void write_inherited(struct jw *j, const struct run_record *r)
 {
 	jw_object(j, "inherited");
@@ -105,6 +136,8 @@ static void write_inherited(struct jw *j, const struct run_record *r)
 	for (size_t i = 0; i < r->n_secret_names; i++)
 		jw_str(j, NULL, r->secret_names[i]);
 	jw_array_end(j);
+	if (r->launched)
+		write_descriptors(j, r);
 	jw_object_end(j);
 }
 
@@ -128,7 +161,7 @@ void run_record_json(struct jw *j, const char *key, const struct run_record *r)
 	process_json_args(j, "args", "args_b64", &r->args);
 	jw_bytes(j, "exe", &r->exe);
 	jw_bytes(j, "cwd", &r->run.cwd);
-	write_unit(j, &r->run);
+	write_unit(j, r);
 	time_json(j, "started_at", r->started_wall_ns);
 	jw_str(j, "started_known", r->started_wall_ns ? known_name(r->started_known) : NULL);
 	time_json(j, "recorded_at", r->host.wall_ns);
@@ -136,7 +169,7 @@ void run_record_json(struct jw *j, const char *key, const struct run_record *r)
 	time_json(j, "deadline_at", r->deadline_wall_ns);
 	jw_str(j, "approved_by", r->approved_by);
 	write_requesters(j, r);
-	jw_null(j, "parent_run");
+	jw_str(j, "parent_run", *r->parent_run ? r->parent_run : NULL);
 	write_inherited(j, r);
 	write_host(j, &r->host);
 	coverage_json(j, &r->coverage);

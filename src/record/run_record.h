@@ -24,18 +24,30 @@ struct requester {
 	struct bytes comm;
 };
 
+/* A descriptor that the command of a launched run was given. */
+struct inherited_fd {
+	int fd;
+	struct bytes what; /* owned: the text of its link, "pipe:[123]" */
+};
+
 struct run_record {
-	struct run run;   /* owned; run.id is the run's id */
-	char target[160]; /* what the operator named, as it is written down; "": nothing */
-	bool launched;    /* by stray run; else adopted */
+	struct run run;         /* owned; run.id is the run's id */
+	char target[160];       /* what the operator named, as it is written down; "": nothing */
+	bool launched;          /* by stray run; else adopted */
+	char unit_kind[16];     /* of a launched one: "cgroup", "subreaper" (contain/unit.h) */
+	char *unit_cannot_hold; /* owned; NULL: it is no unit */
+	struct identity front, warden;   /* the stray that launched it, and the one that holds it */
+	uint64_t grace_ns;               /* between TERM and KILL at its end */
+	char parent_run[RUN_ID_MAX + 1]; /* of a run in a run; "": none */
 	bool root_gone;   /* nobody led it when it was adopted: its command had ended */
 	struct host host; /* where and when it was recorded; no logins */
 	struct coverage coverage;
 	struct bytes args, exe; /* owned, of the root; args masked */
 	char **secret_names;    /* owned, with their array: of the root's environment at exec */
 	size_t n_secret_names;
-	uint64_t started_wall_ns;  /* 0: not known */
-	enum known started_known;  /* stated, or scanned */
+	VEC(struct inherited_fd) inherited_fds; /* owned, of a launched one */
+	uint64_t started_wall_ns;               /* 0: not known */
+	enum known started_known;               /* stated, scanned, or seen */
 	uint64_t deadline_wall_ns; /* when it expires or expired, as stated; 0: never */
 	char *approved_by;         /* owned; NULL: not said */
 	struct operator operator;

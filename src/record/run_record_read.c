@@ -24,6 +24,10 @@ void run_record_clear(struct run_record *r)
 	bytes_free(&r->requester_exe);
 	free_names(r);
 	free(r->approved_by);
+	free(r->unit_cannot_hold);
+	for (size_t i = 0; i < r->inherited_fds.n; i++)
+		bytes_free(&r->inherited_fds.v[i].what);
+	free(r->inherited_fds.v);
 	for (size_t i = 0; i < r->requested_by.n; i++)
 		bytes_free(&r->requested_by.v[i].comm);
 	free(r->requested_by.v);
@@ -59,6 +63,68 @@ static int get_time(const json_t *o, const char *key, uint64_t *out, struct err 
 	if (!r && text && clock_parse_rfc3339(text, out) < 0)
 		r = err_set(err, EINVAL, "%s: not a time", key);
 	return r;
+}
+
+/* Who is a member by the mark of a launched run carries its id, which is no secret. */
+static int read_mark(struct run_record *r, struct err *err)
+{
+	struct selector *chosen = &r->run.chosen;
+
+	selector_free(chosen);
+	*chosen = (struct selector){
+		.kind = SELECT_ENV, .name = strdup(RUN_MARK), .value = strdup(r->run.id)};
+	return chosen->name && chosen->value ? 0 : err_nomem(err);
+}
+
+static int read_descriptors(const json_t *o, struct run_record *r, struct err *err)
+{
+	const json_t *v;
+	size_t i;
+	int rc = 0;
+
+	json_array_foreach(json_object_get(json_object_get(o, "inherited"), "descriptors"), i, v)
+	{
+		struct inherited_fd d = {0};
+		int64_t fd = 0;
+
+		if (rc)
+			break;
+		rc = json_get_int(v, "fd", 0, INT32_MAX, &fd, NULL, err);
+		d.fd = (int)fd;
+		if (!rc)
+			rc = json_get_bytes(v, "what", &d.what, err);
+		if (!rc && !VEC_PUSH(&r->inherited_fds, d))
+			rc = err_nomem(err);
+		if (rc)
+			bytes_free(&d.what);
+	}
+	return rc;
+}
+
+/* What only a launched run has. */
+static int read_launched(const json_t *o, struct run_record *r, struct err *err)
+{
+	const json_t *unit = json_object_get(o, "containment");
+	const char *cannot_hold = NULL;
+	int rc = read_mark(r, err);
+
+	if (!rc)
+		rc = get_identity(o, "front", &r->front, err);
+	if (!rc)
+		rc = get_identity(o, "warden", &r->warden, err);
+	if (!rc)
+		rc = json_get_uint(o, "grace_ns", &r->grace_ns, NULL, err);
+	if (!rc)
+		rc = json_get_text(o, "parent_run", r->parent_run, sizeof(r->parent_run), err);
+	if (!rc)
+		rc = json_get_text(unit, "kind", r->unit_kind, sizeof(r->unit_kind), err);
+	if (!rc)
+		rc = json_get_str(unit, "cannot_hold", &cannot_hold, err);
+	if (!rc && cannot_hold) {
+		r->unit_cannot_hold = strdup(cannot_hold);
+		rc = r->unit_cannot_hold ? 0 : err_nomem(err);
+	}
+	return rc ? rc : read_descriptors(o, r, err);
 }
 
 /* The target is what members are found by, but for a value of the environment, which is
@@ -290,6 +356,8 @@ static int read_object(const json_t *o, struct run_record *r, struct err *err)
 		rc = read_target(o, r, err);
 	if (!rc)
 		rc = read_unit(o, &r->run, err);
+	if (!rc && r->launched)
+		rc = read_launched(o, r, err);
 	if (!rc)
 		rc = json_get_args(o, &r->args, &known, err);
 	if (!rc)

@@ -1,0 +1,344 @@
+#include "contain/spawn.h"
+
+#include "base/file.h"
+#include "base/proc_stat.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PATH_DEFAULT "/bin:/usr/bin" /* confstr(3), _CS_PATH */
+
+void spawn_note_caller(struct spawn_caller *c)
+{
+	const struct sigaction plain = {.sa_handler = SIG_DFL};
+
+	sigprocmask(SIG_SETMASK, NULL, &c->mask);
+	sigaction(SIGCHLD, &plain, &c->child);
+}
+
+pid_t spawn_fork(void)
+{
+	return fork();
+}
+
+/* A pipe whose ends close at exec, above the numbers of stdio. */
+static int make_pipe(int ends[2], struct err *err)
+{
+	return pipe2(ends, O_CLOEXEC) < 0 ? err_errno(err, errno, "no pipe") : 0;
+}
+
+static void close_pair(int ends[2])
+{
+	file_close_fd(&ends[0]);
+	file_close_fd(&ends[1]);
+	ends[0] = ends[1] = -1;
+}
+
+/* What the child needs, made before it is. */
+struct made {
+	char *path;
+	char **env;   /* its strings are borrowed */
+	char **shell; /* the arguments where it turns out to be a script without #! */
+};
+
+/* As fork(2), into a cgroup where that is given and can be: *into tells. */
+static pid_t clone_child(int cgroup, int *pidfd, bool *into)
+{
+	struct clone_args args = {
+		.flags = CLONE_PIDFD | (cgroup >= 0 ? CLONE_INTO_CGROUP : 0),
+		.pidfd = (uint64_t)(uintptr_t)pidfd,
+		.exit_signal = SIGCHLD,
+		.cgroup = cgroup >= 0 ? (uint64_t)cgroup : 0,
+	};
+	long pid = syscall(SYS_clone3, &args, sizeof(args));
+
+	*into = cgroup >= 0;
+	if (pid >= 0)
+		return (pid_t)pid;
+	*into = false;
+	*pidfd = -1;
+	return fork(); /* refused (seccomp answers ENOSYS or EPERM), or an older kernel */
+}
+
+/* --- in the child; nothing here allocates --- */
+
+static int enter_cgroup(int dir)
+{
+	int fd = openat(dir, "cgroup.procs", O_WRONLY | O_CLOEXEC), r = 0;
+
+	if (fd < 0 || write(fd, "0", 1) < 0)
+		r = errno;
+	file_close_fd(&fd);
+	return r;
+}
+
+static int take_place(const struct spawn_plan *plan)
+{
+	if (plan->pgid)
+		return setpgid(0, plan->pgid) < 0 ? errno : 0;
+	return setsid() < 0 ? errno : 0;
+}
+
+static int null_stdio(void)
+{
+	int fd = open("/dev/null", O_RDWR);
+
+	if (fd < 0)
+		return errno;
+	for (int i = 0; i < 3; i++)
+		if (dup2(fd, i) < 0)
+			return errno;
+	if (fd > 2)
+		close(fd);
+	return 0;
+}
+
+static void restore_caller(const struct spawn_caller *c)
+{
+	sigaction(SIGCHLD, &c->child, NULL);
+	sigprocmask(SIG_SETMASK, &c->mask, NULL);
+}
+
+static void report(int fd, int code)
+{
+	if (write(fd, &code, sizeof(code)) < 0)
+		_exit(127);
+}
+
+static void __attribute__((noreturn))
+child(const struct spawn_plan *plan, const struct made *made, bool in_cgroup, int go, int outcome)
+{
+	char byte;
+	int code = 0;
+	ssize_t n;
+
+	if (plan->cgroup >= 0 && !in_cgroup)
+		code = enter_cgroup(plan->cgroup);
+	if (!code)
+		code = take_place(plan);
+	if (!code && plan->null_stdio)
+		code = null_stdio();
+	if (!code && plan->prepare)
+		code = plan->prepare(plan->ctx);
+	report(outcome, code);
+	if (code)
+		_exit(125);
+	do
+		n = read(go, &byte, 1);
+	while (n < 0 && errno == EINTR);
+	if (n != 1)
+		_exit(125);
+	restore_caller(plan->caller);
+	execve(made->path, plan->argv, made->env);
+	code = errno;
+	if (code == ENOEXEC) /* a script without #!, as execvp(3) */
+		execve("/bin/sh", made->shell, made->env);
+	report(outcome, code);
+	_exit(code == ENOENT ? 127 : 126);
+}
+
+/* --- in the parent --- */
+
+/* Our environment with mark in it. */
+static int make_env(const char *mark, char ***env)
+{
+	size_t n = 0, used = 0, len = mark ? strcspn(mark, "=") + 1 : 0;
+	char **v;
+
+	while (environ[n])
+		n++;
+	v = calloc(n + 2, sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		if (!mark || strncmp(environ[i], mark, len) != 0)
+			v[used++] = environ[i];
+	if (mark)
+		v[used++] = (char *)mark;
+	*env = v;
+	return 0;
+}
+
+static int make_shell(char *const *argv, char *path, char ***shell)
+{
+	size_t n = 0;
+	char **v;
+
+	while (argv[n])
+		n++;
+	v = calloc(n + 2, sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	v[0] = (char *)"sh";
+	v[1] = path;
+	for (size_t i = 1; i < n; i++)
+		v[i + 1] = argv[i];
+	*shell = v;
+	return 0;
+}
+
+static int read_code(int fd, int *code)
+{
+	ssize_t n;
+
+	do
+		n = read(fd, code, sizeof(*code));
+	while (n < 0 && errno == EINTR);
+	return n == sizeof(*code) ? 1 : n < 0 ? -errno : 0;
+}
+
+/* Waits until it stands where it is to stand. */
+static int await_held(struct spawned *s, pid_t pid, struct err *err)
+{
+	struct proc_stat st;
+	int code = 0, r = read_code(s->outcome, &code);
+
+	if (r <= 0)
+		return err_set(err, ECHILD, "the child that was to be the command has died");
+	if (code)
+		return err_errno(err, code, "the command cannot be held");
+	r = proc_stat_read(pid, &st);
+	if (r < 0)
+		return err_errno(err, -r, "/proc/%d/stat", (int)pid);
+	s->id = (struct identity){pid, st.start};
+	if (s->pidfd < 0)
+		s->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	return s->pidfd < 0 ? err_errno(err, errno, "pidfd_open") : 0;
+}
+
+static int fork_held(const struct spawn_plan *plan, const struct made *made, struct spawned *s,
+		     struct err *err)
+{
+	int go[2] = {-1, -1}, outcome[2] = {-1, -1}, r;
+	bool in_cgroup;
+	pid_t pid;
+
+	r = make_pipe(go, err);
+	if (!r)
+		r = make_pipe(outcome, err);
+	if (r < 0) {
+		close_pair(go);
+		return r;
+	}
+	pid = clone_child(plan->cgroup, &s->pidfd, &in_cgroup);
+	if (pid == 0) {
+		close(go[1]); /* or it would never see that who holds it is gone */
+		child(plan, made, in_cgroup, go[0], outcome[1]);
+	}
+	s->go = go[1];
+	s->outcome = outcome[0];
+	file_close_fd(&go[0]);
+	file_close_fd(&outcome[1]);
+	if (pid < 0)
+		return err_errno(err, errno, "no process can be made");
+	r = await_held(s, pid, err);
+	if (r < 0) {
+		spawn_close(s); /* it reads the end of file, and ends */
+		waitpid(pid, NULL, 0);
+	}
+	return r;
+}
+
+int spawn_held(const struct spawn_plan *plan, struct spawned *out, struct err *err)
+{
+	struct made made = {0};
+	int r = spawn_find(plan->argv[0], &made.path, err);
+
+	*out = (struct spawned){.pidfd = -1, .go = -1, .outcome = -1};
+	if (!r && (make_env(plan->mark, &made.env) < 0 ||
+		   make_shell(plan->argv, made.path, &made.shell) < 0))
+		r = err_nomem(err);
+	if (!r)
+		r = fork_held(plan, &made, out, err);
+	if (r < 0)
+		spawn_close(out);
+	free(made.path);
+	free(made.env);
+	free(made.shell);
+	return r;
+}
+
+int spawn_go(struct spawned *s, struct err *err)
+{
+	int code = 0, r;
+
+	if (write(s->go, "", 1) != 1)
+		return err_errno(err, errno, "the command cannot be let go");
+	file_close_fd(&s->go);
+	s->go = -1;
+	r = read_code(s->outcome, &code);
+	file_close_fd(&s->outcome);
+	s->outcome = -1;
+	return r > 0 ? err_errno(err, code, "it cannot be executed") : 0;
+}
+
+void spawn_cancel(struct spawned *s)
+{
+	int status;
+
+	file_close_fd(&s->go);
+	s->go = -1;
+	waitpid(s->id.pid, &status, 0);
+	spawn_close(s);
+}
+
+void spawn_close(struct spawned *s)
+{
+	file_close_fd(&s->pidfd);
+	file_close_fd(&s->go);
+	file_close_fd(&s->outcome);
+	s->pidfd = s->go = s->outcome = -1;
+}
+
+/* A file that we may execute: 0, or why not. */
+static int can_execute(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EACCES;
+	return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0 ? -errno : 0;
+}
+
+int spawn_find(const char *name, char **path, struct err *err)
+{
+	const char *dirs = getenv("PATH");
+	int worst = -ENOENT;
+
+	if (!*name)
+		return err_errno(err, ENOENT, "''");
+	if (strchr(name, '/')) {
+		int r = can_execute(name);
+
+		*path = r < 0 ? NULL : strdup(name);
+		return r < 0 ? err_errno(err, -r, "%.200s", name) : *path ? 0 : err_nomem(err);
+	}
+	for (const char *at = dirs ? dirs : PATH_DEFAULT; at;) {
+		size_t n = strcspn(at, ":");
+		char *full;
+		int r;
+
+		if (asprintf(&full, "%.*s%s%s", (int)n, at, n ? "/" : "", name) < 0)
+			return err_nomem(err);
+		r = can_execute(full);
+		if (r == 0) {
+			*path = full;
+			return 0;
+		}
+		free(full);
+		if (r == -EACCES)
+			worst = r;
+		at = at[n] ? at + n + 1 : NULL;
+	}
+	return err_errno(err, -worst, "%.200s", name);
+}

@@ -1,0 +1,147 @@
+#include "contain/unit.h"
+
+#include "base/file.h"
+#include "base/proc_stat.h"
+#include "contain/cgroup.h"
+#include "contain/unit_parts.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+bool identity_list_add(struct identity_list *l, struct identity id)
+{
+	return VEC_PUSH(l, id);
+}
+
+void unit_make(struct unit *u, const char *name, bool cgroup)
+{
+	*u = (struct unit){.kind = UNIT_SUBREAPER, .dir = -1, .events = -1};
+	if (!cgroup) {
+		err_set(&u->why_not, ECANCELED, "not asked for");
+		return;
+	}
+	if (unit_cgroup_make(u, name, &u->why_not) == 0) {
+		u->kind = UNIT_CGROUP;
+		return;
+	}
+	file_close_fd(&u->dir);
+	file_close_fd(&u->events);
+	u->dir = u->events = -1;
+	u->path[0] = '\0';
+}
+
+int unit_exclude(struct unit *u, struct identity id, struct err *err)
+{
+	struct identity *grown = realloc(u->not_in, (u->n_not_in + 1) * sizeof(*grown));
+
+	if (!grown)
+		return err_nomem(err);
+	u->not_in = grown;
+	u->not_in[u->n_not_in++] = id;
+	return 0;
+}
+
+int unit_reap_here(struct unit *u, struct err *err)
+{
+	struct identity_list had = {0};
+	struct proc_stat st;
+	int r = proc_stat_read(getpid(), &st);
+
+	if (r < 0)
+		return err_errno(err, -r, "/proc/self/stat");
+	u->reaper = (struct identity){st.pid, st.start};
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
+		return err_errno(err, errno, "no child subreaper");
+	r = unit_tree_members(u, &had, err);
+	for (size_t i = 0; !r && i < had.n; i++)
+		r = unit_exclude(u, had.v[i], err);
+	free(had.v);
+	return r;
+}
+
+/* Adds from `first` on only those that are not there before. */
+static void drop_doubles(struct identity_list *l, size_t first)
+{
+	size_t n = first;
+
+	qsort(l->v, first, sizeof(*l->v), identity_order);
+	for (size_t i = first; i < l->n; i++)
+		if (!bsearch(&l->v[i], l->v, first, sizeof(*l->v), identity_order))
+			l->v[n++] = l->v[i];
+	l->n = n;
+}
+
+int unit_members(const struct unit *u, struct identity_list *out, struct err *err)
+{
+	struct identity_list in = {0};
+	int r = u->kind == UNIT_CGROUP ? unit_cgroup_members(u, &in, err) : 0;
+	size_t first = in.n;
+
+	/* who moved to another cgroup is still a descendant */
+	if (!r && identity_known(u->reaper))
+		r = unit_tree_members(u, &in, err);
+	if (!r && first && in.n > first)
+		drop_doubles(&in, first);
+	for (size_t i = 0; !r && i < in.n; i++)
+		if (!identity_list_add(out, in.v[i]))
+			r = err_nomem(err);
+	free(in.v);
+	return r;
+}
+
+int unit_is_empty(const struct unit *u, struct err *err)
+{
+	struct identity_list l = {0};
+	int r = u->kind == UNIT_CGROUP ? unit_cgroup_is_empty(u, err) : 1;
+
+	if (r <= 0 || !identity_known(u->reaper))
+		return r;
+	r = unit_tree_members(u, &l, err);
+	free(l.v);
+	return r < 0 ? r : l.n == 0;
+}
+
+int unit_kill(const struct unit *u, struct err *err)
+{
+	if (u->kind != UNIT_CGROUP)
+		return err_set(err, EOPNOTSUPP, "a tree of processes has no kill of its own");
+	return cgroup_kill(u->path, err);
+}
+
+bool unit_group_lives(pid_t pgid)
+{
+	return pgid > 1 && (kill(-pgid, 0) == 0 || errno != ESRCH);
+}
+
+const char *unit_cannot_hold(const struct unit *u)
+{
+	return u->kind == UNIT_CGROUP
+		       ? "who may write to other cgroups can leave it; what is asked of a service, "
+			 "an "
+			 "engine or another host was never in it"
+		       : "what enters another PID namespace can leave it; it is not killed in one "
+			 "act; "
+			 "what is asked of a service, an engine or another host was never in it";
+}
+
+const char *unit_kind_name(enum unit_kind kind)
+{
+	return kind == UNIT_CGROUP ? "cgroup" : "subreaper";
+}
+
+void unit_remove(struct unit *u)
+{
+	if (u->kind == UNIT_CGROUP)
+		unit_cgroup_remove(u);
+}
+
+void unit_close(struct unit *u)
+{
+	file_close_fd(&u->dir);
+	file_close_fd(&u->events);
+	free(u->not_in);
+	*u = (struct unit){.dir = -1, .events = -1};
+}

@@ -1,0 +1,72 @@
+/*
+ * The containment unit of a run: what is made before the command, holds whatever it starts, and
+ * is ended whole.
+ *
+ * Two kinds behind one interface.  A cgroup (v2, below the one that stray itself is in, so that
+ * an outer run or a service holds it too) keeps even those whose parents are gone, and is killed by
+ * the kernel in one act.  Without one it is the tree below a child subreaper, to which orphans
+ * come back (prctl(2), PR_SET_CHILD_SUBREAPER): nothing leaves it by setsid or a double fork.
+ * It starts nothing (spawn.h does) and signals nothing but by unit_kill().
+ */
+#ifndef STRAY_CONTAIN_UNIT_H
+#define STRAY_CONTAIN_UNIT_H
+
+#include "base/vec.h"
+#include "contain/target.h"
+
+#include <limits.h>
+
+enum unit_kind { UNIT_SUBREAPER, UNIT_CGROUP };
+
+struct unit {
+	enum unit_kind kind;
+	char path[PATH_MAX];    /* of the cgroup in its hierarchy; "": none */
+	int dir;                /* of that, O_PATH; -1: none */
+	int events;             /* its cgroup.events, for POLLPRI; -1: none */
+	struct identity reaper; /* whose descendants are in it; pid 0: not yet known */
+	struct identity
+		*not_in; /* owned: children that the reaper had before, or makes for itself */
+	size_t n_not_in;
+	struct err why_not; /* why it is no cgroup; code 0: it is one */
+};
+
+/*
+ * Makes the unit.  name: of the cgroup, one file name.  Where none can be made it is a subreaper's
+ * tree, and why_not says why; cgroup false: not even tried.  unit_close() in the end.
+ */
+void unit_make(struct unit *u, const char *name, bool cgroup);
+
+/* This process is its reaper from now on: the children that it has now are not in it.  0 or
+ * -errno. */
+int unit_reap_here(struct unit *u, struct err *err);
+
+/* A child of the reaper that is none of the run's. */
+int unit_exclude(struct unit *u, struct identity id, struct err *err);
+
+/* Appends who is alive in it, each verified to be in it.  0 or -errno. */
+int unit_members(const struct unit *u, struct identity_list *out, struct err *err);
+
+/* Whether nobody alive is in it: 1, 0 or -errno. */
+int unit_is_empty(const struct unit *u, struct err *err);
+
+/* KILL to all in it, in one act of the kernel.  -EOPNOTSUPP: this kind has no such act. */
+int unit_kill(const struct unit *u, struct err *err);
+
+/* Whether a process group has a member.  Sends nothing. */
+bool unit_group_lives(pid_t pgid);
+
+/* What may leave it unseen, for the record: a sentence, a literal. */
+const char *unit_cannot_hold(const struct unit *u);
+const char *unit_kind_name(enum unit_kind kind); /* "cgroup", "subreaper" */
+
+/* Removes the cgroup, which must be empty, with those that members made below it. */
+void unit_remove(struct unit *u);
+void unit_close(struct unit *u); /* removes nothing */
+
+/*
+ * Removes the empty cgroups beside ours that ended strays have left: those named
+ * PREFIX...-PID-START whose process is gone.  Best effort.
+ */
+void unit_sweep(const char *prefix);
+
+#endif

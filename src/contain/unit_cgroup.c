@@ -1,0 +1,215 @@
+/* The unit that is a cgroup: unit.h. */
+#include "base/file.h"
+#include "base/proc_stat.h"
+#include "contain/cgroup.h"
+#include "contain/unit_parts.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define PROCS_MAX (4u << 20)
+#define DEPTH_MAX 64 /* of cgroups that members make in theirs */
+
+int unit_cgroup_make(struct unit *u, const char *name, struct err *err)
+{
+	char own[PATH_MAX];
+	AUTO_FD parent = -1;
+	int r = cgroup_path_of(getpid(), NULL, own, sizeof(own), err);
+	size_t n;
+
+	if (r < 0)
+		return r;
+	parent = cgroup_open(own, NULL, err);
+	if (parent < 0)
+		return parent;
+	n = strlen(own);
+	if (snprintf(u->path, sizeof(u->path), "%s%s%s", own, own[n - 1] == '/' ? "" : "/", name) >=
+	    (int)sizeof(u->path))
+		return err_errno(err, ENAMETOOLONG, "cgroup %.100s", own);
+	if (mkdirat(parent, name, 0755) < 0)
+		return err_errno(err, errno, "no cgroup can be made in %.150s", own);
+	u->dir = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	u->events = u->dir < 0 ? -1 : openat(u->dir, "cgroup.events", O_RDONLY | O_CLOEXEC);
+	/* and that it can be ended in one act (Linux 5.14), or it is no better than a tree */
+	if (u->events < 0 || faccessat(u->dir, "cgroup.kill", W_OK, AT_EACCESS) < 0) {
+		r = err_errno(err, errno, "cgroup %.150s", u->path);
+		unlinkat(parent, name, AT_REMOVEDIR);
+	}
+	return r;
+}
+
+/* path is u's or below it. */
+static bool is_below(const struct unit *u, const char *path)
+{
+	size_t n = strlen(u->path);
+
+	return strncmp(path, u->path, n) == 0 && (!path[n] || path[n] == '/');
+}
+
+/*
+ * Adds pid if it is in it.  Everything is read below one descriptor of /proc/PID, which names one
+ * process for good: a number that changed hands since it was listed is not taken for a member.
+ */
+static int add_member(const struct unit *u, pid_t pid, struct identity_list *out, struct err *err)
+{
+	char name[32], path[PATH_MAX];
+	AUTO_FREE char *text = NULL;
+	AUTO_FD proc = -1;
+	struct proc_stat st;
+
+	snprintf(name, sizeof(name), "/proc/%d", (int)pid);
+	proc = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (proc < 0 || file_read_all_at(proc, "cgroup", PROCS_MAX, &text) < 0 ||
+	    proc_stat_read_at(proc, "stat", &st) < 0 ||
+	    cgroup_find_path(text, NULL, path, sizeof(path)) < 0 || !is_below(u, path))
+		return 0;
+	if (st.state == 'Z' && st.threads <= 1)
+		return 0;
+	return identity_list_add(out, (struct identity){pid, st.start}) ? 0 : err_nomem(err);
+}
+
+static int add_listed(const struct unit *u, int dir, struct identity_list *out, struct err *err)
+{
+	AUTO_FREE char *text = NULL;
+	ssize_t n = file_read_all_at(dir, "cgroup.procs", PROCS_MAX, &text);
+	int r = 0;
+
+	if (n < 0) /* EOPNOTSUPP: a threaded cgroup, whose processes its domain lists */
+		return n == -ENODEV || n == -ENOENT || n == -EOPNOTSUPP
+			       ? 0
+			       : err_errno(err, (int)-n, "cgroup.procs of %.150s", u->path);
+	for (char *at = text, *end; !r && *at; at = *end ? end + 1 : end) {
+		long pid = strtol(at, &end, 10);
+
+		if (end == at)
+			break;
+		if (pid > 1) /* 0: of a PID namespace that is not ours to see */
+			r = add_member(u, (pid_t)pid, out, err);
+	}
+	return r;
+}
+
+/* fn for each cgroup below dir, the innermost first. */
+static int each_below(int dir, unsigned depth,
+		      int (*fn)(const struct unit *u, int parent, const char *name, int dir,
+				void *ctx, struct err *err),
+		      const struct unit *u, void *ctx, struct err *err)
+{
+	int fd = depth < DEPTH_MAX ? openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *e;
+	int r = 0;
+
+	if (!d) {
+		file_close_fd(&fd);
+		return 0; /* it went */
+	}
+	while (!r && (e = readdir(d))) {
+		AUTO_FD inner = -1;
+
+		if (e->d_type != DT_DIR || e->d_name[0] == '.')
+			continue;
+		inner = openat(dir, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (inner < 0)
+			continue;
+		r = each_below(inner, depth + 1, fn, u, ctx, err);
+		if (!r)
+			r = fn(u, dir, e->d_name, inner, ctx, err);
+	}
+	closedir(d);
+	return r;
+}
+
+static int list_one(const struct unit *u, int parent, const char *name, int dir, void *ctx,
+		    struct err *err)
+{
+	(void)parent;
+	(void)name;
+	return add_listed(u, dir, ctx, err);
+}
+
+int unit_cgroup_members(const struct unit *u, struct identity_list *out, struct err *err)
+{
+	int r = add_listed(u, u->dir, out, err);
+
+	return r ? r : each_below(u->dir, 0, list_one, u, out, err);
+}
+
+int unit_cgroup_is_empty(const struct unit *u, struct err *err)
+{
+	char text[256];
+	ssize_t n = pread(u->events, text, sizeof(text) - 1, 0);
+
+	if (n < 0)
+		return errno == ENODEV ? 1 : err_errno(err, errno, "cgroup %.150s", u->path);
+	text[n] = '\0';
+	return strstr(text, "populated 0") != NULL;
+}
+
+static int remove_one(const struct unit *u, int parent, const char *name, int dir, void *ctx,
+		      struct err *err)
+{
+	(void)u;
+	(void)dir;
+	(void)ctx;
+	(void)err;
+	unlinkat(parent, name, AT_REMOVEDIR);
+	return 0;
+}
+
+void unit_cgroup_remove(struct unit *u)
+{
+	AUTO_FD parent = openat(u->dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const char *name = strrchr(u->path, '/');
+
+	each_below(u->dir, 0, remove_one, u, NULL, NULL);
+	if (parent >= 0 && name)
+		unlinkat(parent, name + 1, AT_REMOVEDIR);
+}
+
+/* NAME-PID-START of a process that is gone. */
+static bool is_left(const char *name)
+{
+	const char *start = strrchr(name, '-'), *pid = start;
+	struct proc_stat st;
+	long n;
+
+	while (pid && pid > name && pid[-1] != '-')
+		pid--;
+	if (!pid || pid == name)
+		return false;
+	n = strtol(pid, NULL, 10);
+	if (n <= 1)
+		return false;
+	return proc_stat_read((pid_t)n, &st) == -ESRCH || st.start != strtoull(start + 1, NULL, 10);
+}
+
+static int sweep_one(const struct unit *u, int parent, const char *name, int dir, void *ctx,
+		     struct err *err)
+{
+	const char *prefix = ctx;
+
+	(void)u;
+	(void)dir;
+	(void)err;
+	/* EBUSY where anybody is in it: rmdir(2) never removes one that is in use */
+	if (strncmp(name, prefix, strlen(prefix)) == 0 && is_left(name))
+		unlinkat(parent, name, AT_REMOVEDIR);
+	return 0;
+}
+
+void unit_sweep(const char *prefix)
+{
+	char own[PATH_MAX];
+	AUTO_FD dir = -1;
+
+	if (cgroup_path_of(getpid(), NULL, own, sizeof(own), NULL) < 0)
+		return;
+	dir = cgroup_open(own, NULL, NULL);
+	if (dir >= 0)
+		each_below(dir, DEPTH_MAX - 1, sweep_one, NULL, (void *)prefix, NULL);
+}

@@ -1,0 +1,210 @@
+/* The unit that is the tree below a child subreaper: unit.h. */
+#include "base/file.h"
+#include "base/proc_stat.h"
+#include "contain/unit_parts.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CHILDREN_MAX (4u << 20)
+
+/* A process whose children are still to be found. */
+struct parent {
+	struct identity id;
+	int proc; /* of /proc/PID */
+};
+
+struct walk {
+	const struct unit *u;
+	struct identity_list *out;
+	VEC(struct parent) todo;
+	bool unsupported; /* the kernel has no children file (CONFIG_PROC_CHILDREN) */
+};
+
+static bool is_excluded(const struct unit *u, struct identity id)
+{
+	for (size_t i = 0; i < u->n_not_in; i++)
+		if (identity_same(u->not_in[i], id))
+			return true;
+	return false;
+}
+
+/* Takes pid as a child of parent, if it is one: its own stat says so. */
+static int take_child(struct walk *w, pid_t pid, pid_t parent, struct err *err)
+{
+	char name[32];
+	struct proc_stat st;
+	struct parent p;
+
+	snprintf(name, sizeof(name), "/proc/%d", (int)pid);
+	p.proc = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (p.proc < 0)
+		return 0;
+	if (proc_stat_read_at(p.proc, "stat", &st) < 0 || st.ppid != parent ||
+	    is_excluded(w->u, (struct identity){pid, st.start})) {
+		close(p.proc);
+		return 0;
+	}
+	p.id = (struct identity){pid, st.start};
+	if ((st.state != 'Z' || st.threads > 1) && !identity_list_add(w->out, p.id)) {
+		close(p.proc);
+		return err_nomem(err);
+	}
+	if (!VEC_PUSH(&w->todo, p)) {
+		close(p.proc);
+		return err_nomem(err);
+	}
+	return 0;
+}
+
+static int children_of_thread(struct walk *w, const struct parent *p, const char *tid,
+			      struct err *err)
+{
+	AUTO_FREE char *text = NULL;
+	char path[64];
+	ssize_t n;
+	int r = 0;
+
+	snprintf(path, sizeof(path), "task/%.20s/children", tid);
+	n = file_read_all_at(p->proc, path, CHILDREN_MAX, &text);
+	if (n < 0)
+		return 0;
+	for (char *at = text, *end; !r && *at; at = *end ? end + 1 : end) {
+		long pid = strtol(at, &end, 10);
+
+		if (end == at)
+			break;
+		r = take_child(w, (pid_t)pid, p->id.pid, err);
+	}
+	return r;
+}
+
+/* Each thread has children of its own. */
+static int children_of(struct walk *w, const struct parent *p, struct err *err)
+{
+	int fd = openat(p->proc, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *e;
+
+	if (!d) {
+		file_close_fd(&fd);
+		return 0;
+	}
+	while (!r && (e = readdir(d)))
+		if (e->d_name[0] != '.')
+			r = children_of_thread(w, p, e->d_name, err);
+	closedir(d);
+	return r;
+}
+
+static int walk_down(struct walk *w, struct err *err)
+{
+	int r = 0;
+
+	while (!r && w->todo.n) {
+		struct parent p = w->todo.v[--w->todo.n];
+
+		r = children_of(w, &p, err);
+		close(p.proc);
+	}
+	for (size_t i = 0; i < w->todo.n; i++)
+		close(w->todo.v[i].proc);
+	free(w->todo.v);
+	w->todo.v = NULL;
+	w->todo.n = w->todo.cap = 0;
+	return r;
+}
+
+/* Without children files: each process of the host, and who its parent is. */
+struct line {
+	struct identity id;
+	pid_t ppid;
+	bool dead, in;
+};
+
+static int read_lines(struct line **v, size_t *n, struct err *err)
+{
+	VEC(struct line) all = {0};
+	DIR *d = opendir("/proc");
+	const struct dirent *e;
+
+	if (!d)
+		return err_errno(err, errno, "/proc");
+	while ((e = readdir(d))) {
+		long pid = strtol(e->d_name, NULL, 10);
+		struct proc_stat st;
+		struct line l;
+
+		if (pid <= 0 || proc_stat_read((pid_t)pid, &st) < 0)
+			continue;
+		l = (struct line){.id = {st.pid, st.start},
+				  .ppid = st.ppid,
+				  .dead = st.state == 'Z' && st.threads <= 1};
+		if (!VEC_PUSH(&all, l)) {
+			closedir(d);
+			free(all.v);
+			return err_nomem(err);
+		}
+	}
+	closedir(d);
+	*v = all.v;
+	*n = all.n;
+	return 0;
+}
+
+static bool is_child_of_in(const struct line *v, size_t n, const struct line *l,
+			   const struct unit *u)
+{
+	if (l->ppid == u->reaper.pid)
+		return !is_excluded(u, l->id);
+	for (size_t i = 0; i < n; i++)
+		if (v[i].in && v[i].id.pid == l->ppid)
+			return true;
+	return false;
+}
+
+static int members_by_scan(const struct unit *u, struct identity_list *out, struct err *err)
+{
+	AUTO_FREE struct line *v = NULL;
+	size_t n = 0;
+	bool more = true;
+	int r = read_lines(&v, &n, err);
+
+	while (!r && more) {
+		more = false;
+		for (size_t i = 0; i < n; i++)
+			if (!v[i].in && is_child_of_in(v, n, &v[i], u))
+				v[i].in = more = true;
+	}
+	for (size_t i = 0; !r && i < n; i++)
+		if (v[i].in && !v[i].dead && !identity_list_add(out, v[i].id))
+			r = err_nomem(err);
+	return r;
+}
+
+int unit_tree_members(const struct unit *u, struct identity_list *out, struct err *err)
+{
+	struct walk w = {.u = u, .out = out};
+	struct parent top = {.id = u->reaper};
+	char name[64];
+	int r;
+
+	snprintf(name, sizeof(name), "/proc/%d/task/%d/children", (int)u->reaper.pid,
+		 (int)u->reaper.pid);
+	if (access(name, R_OK) < 0)
+		return members_by_scan(u, out, err);
+	snprintf(name, sizeof(name), "/proc/%d", (int)u->reaper.pid);
+	top.proc = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (top.proc < 0)
+		return err_errno(err, errno, "%s", name);
+	r = children_of(&w, &top, err);
+	close(top.proc);
+	if (r < 0) {
+		w.todo.n = 0;
+		return r;
+	}
+	return walk_down(&w, err);
+}

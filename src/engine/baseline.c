@@ -1,0 +1,167 @@
+#include "engine/baseline.h"
+
+#include "base/clock.h"
+#include "base/vec.h"
+#include "source/source.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define BASELINE_DETAILS (DETAIL_COMM | DETAIL_CMDLINE | DETAIL_EXE | DETAIL_CWD | DETAIL_CGROUP)
+
+struct baseline {
+	struct source *source; /* the second scan reads the details of new ones only */
+	struct table *before;
+};
+
+void baseline_free(struct baseline *b)
+{
+	if (!b)
+		return;
+	source_close(b->source);
+	table_free(b->before);
+	free(b);
+}
+
+int baseline_take(struct baseline **out, struct err *err)
+{
+	struct source_options o = {.details = BASELINE_DETAILS};
+	struct baseline *b = calloc(1, sizeof(*b));
+	int r;
+
+	if (!b)
+		return err_nomem(err);
+	r = source_open(&o, &b->source, err);
+	if (!r)
+		r = source_scan(b->source, &b->before, err);
+	if (r < 0)
+		baseline_free(b);
+	else
+		*out = b;
+	return r;
+}
+
+static bool is_ours(const struct identity *ours, size_t n, struct identity id)
+{
+	return n && bsearch(&id, ours, n, sizeof(id), identity_order);
+}
+
+static bool is_old(const struct table *t, const struct process *p)
+{
+	uint64_t ticks = host_now_ticks(&t->host);
+	uint64_t age = ticks > p->id.start ? ticks - p->id.start : 0;
+
+	return age * (CLOCK_NS_PER_S / (uint64_t)t->host.ticks_per_second) >= BASELINE_AGE_NS;
+}
+
+/* The same file run the same way from the same place. */
+static bool is_same_work(const struct process *a, const struct process *b)
+{
+	const struct detail *x = a->detail, *y = b->detail;
+
+	return x && y && x->exe.data && x->cmdline.data && x->cwd.data &&
+	       bytes_same(&x->exe, &y->exe) && bytes_same(&x->cmdline, &y->cmdline) &&
+	       bytes_same(&x->cwd, &y->cwd);
+}
+
+static bool copy_into(struct table *to, const struct process *p)
+{
+	struct process copy;
+
+	return process_copy(&copy, p) && table_add(to, &copy);
+}
+
+/* Those of `in` that are alive and not in `other`. */
+static int collect(const struct table *in, const struct table *other, const struct identity *ours,
+		   size_t n_ours, struct table *to)
+{
+	for (size_t i = 0; i < in->procs.n; i++) {
+		const struct process *p = &in->procs.v[i];
+		const struct process *q = table_find(other, p->id);
+
+		if (process_is_kthread(p) || process_is_dead(p) || is_ours(ours, n_ours, p->id))
+			continue;
+		if (q && !process_is_dead(q))
+			continue;
+		if (identity_same(p->id, in->host.self))
+			continue;
+		if (!copy_into(to, p))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* One that went and one that came: moved to the end of their tables, as pairs. */
+static int pair(const struct baseline *b, struct baseline_diff *d)
+{
+	size_t n = d->removed->procs.n;
+	bool *taken = calloc(d->added->procs.n + 1, sizeof(*taken));
+
+	d->restarted = calloc(n + 1, sizeof(*d->restarted));
+	if (!taken || !d->restarted) {
+		free(taken);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct process *p = &d->removed->procs.v[i];
+		bool found = false;
+
+		for (size_t k = 0; !found && k < d->added->procs.n; k++) {
+			struct process *q = &d->added->procs.v[k];
+
+			found = !taken[k] && is_same_work(p, q);
+			if (found) {
+				taken[k] = true;
+				d->restarted[d->n_restarted].before = p;
+				d->restarted[d->n_restarted++].after = q;
+			}
+		}
+		if (!found && !is_old(b->before, p))
+			d->other_removed++;
+	}
+	d->other_added = d->added->procs.n - d->n_restarted;
+	free(taken);
+	return 0;
+}
+
+int baseline_compare(struct baseline *b, const struct identity *ours, size_t n_ours,
+		     struct baseline_diff *out, struct err *err)
+{
+	struct table *now = NULL;
+	int r = source_scan(b->source, &now, err);
+
+	memset(out, 0, sizeof(*out));
+	if (r < 0)
+		return r;
+	out->removed = table_new();
+	out->added = table_new();
+	if (!out->removed || !out->added ||
+	    collect(b->before, now, ours, n_ours, out->removed) < 0 ||
+	    collect(now, b->before, ours, n_ours, out->added) < 0 || pair(b, out) < 0)
+		r = err_nomem(err);
+	if (!r) {
+		out->removed->host = b->before->host;
+		memset(&out->removed->host.logins, 0, sizeof(out->removed->host.logins));
+		out->added->host = out->removed->host;
+	}
+	table_free(now);
+	if (r < 0)
+		baseline_diff_clear(out);
+	return r;
+}
+
+bool baseline_is_removed(const struct baseline_diff *d, const struct process *p)
+{
+	for (size_t i = 0; i < d->n_restarted; i++)
+		if (d->restarted[i].before == p)
+			return false;
+	return is_old(d->removed, p);
+}
+
+void baseline_diff_clear(struct baseline_diff *d)
+{
+	table_free(d->removed);
+	table_free(d->added);
+	free(d->restarted);
+	memset(d, 0, sizeof(*d));
+}

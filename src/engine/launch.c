@@ -1,0 +1,385 @@
+#include "engine/launch.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/json_read.h"
+#include "base/proc_stat.h"
+#include "engine/launch_lost.h"
+#include "engine/launch_talk.h"
+#include "engine/warden.h"
+#include "record/rundir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#define CGROUP_PREFIX "stray-"
+#define STATUS_FAILED 125
+
+struct front {
+	const struct launch_options *o;
+	struct launch_result *out;
+	struct spawn_caller caller;
+	struct identity self;
+	struct unit unit;
+	struct identity cmd;
+	pid_t warden;
+	int talk_fd, result_fd, signal_fd;
+	struct baseline *baseline;
+	launch_say_fn *say;
+	void *ctx;
+	bool terminal, over;
+	char *exe;
+};
+
+void launch_result_clear(struct launch_result *r)
+{
+	free(r->members);
+	baseline_diff_clear(&r->elsewhere);
+	memset(r, 0, sizeof(*r));
+}
+
+/* The controlling terminal is one of 0 to 2: a keyboard is the command's. */
+static bool is_on_terminal(const struct launch_options *o)
+{
+	for (int fd = 0; fd < 3 && !o->own_session; fd++)
+		if (isatty(fd) && tcgetsid(fd) == getsid(0))
+			return true;
+	return false;
+}
+
+static int take_signals(struct front *f, struct err *err)
+{
+	static const int taken[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
+		sigaddset(&set, taken[i]);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	f->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return f->signal_fd < 0 ? err_errno(err, errno, "signalfd") : 0;
+}
+
+static int choose_id(struct front *f, struct err *err)
+{
+	if (!f->o->id)
+		return rundir_new_id(f->out->id, err);
+	if (!rundir_id_valid(f->o->id))
+		return err_set(err, EINVAL,
+			       "--id: letters, digits, '.', '_', '-', at most %d, and a letter or "
+			       "digit first",
+			       RUN_ID_MAX);
+	snprintf(f->out->id, sizeof(f->out->id), "%s", f->o->id);
+	return 0;
+}
+
+static int make_unit(struct front *f, struct err *err)
+{
+	char name[RUN_ID_MAX + 64];
+	struct proc_stat st;
+	int r = proc_stat_read(getpid(), &st);
+
+	if (r < 0)
+		return err_errno(err, -r, "/proc/self/stat");
+	f->self = (struct identity){st.pid, st.start};
+	unit_sweep(CGROUP_PREFIX);
+	snprintf(name, sizeof(name), CGROUP_PREFIX "%s-%d-%llu", f->out->id, (int)st.pid,
+		 (unsigned long long)st.start);
+	unit_make(&f->unit, name, true);
+	/* should the warden die, its orphans come to us */
+	return unit_reap_here(&f->unit, err);
+}
+
+/* The front's own side; the warden's is talk[1]. */
+static int make_ways(struct front *f, int *warden_end, struct err *err)
+{
+	int talk[2];
+
+	f->result_fd = memfd_create("result", MFD_CLOEXEC);
+	if (f->result_fd < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, talk) < 0)
+		return err_errno(err, errno, "no way to speak with the warden");
+	f->talk_fd = talk[0];
+	*warden_end = talk[1];
+	return 0;
+}
+
+static int run_warden(struct front *f, int warden_end)
+{
+	struct warden_start start = {
+		.options = f->o,
+		.caller = &f->caller,
+		.id = f->out->id,
+		.exe = f->exe,
+		.unit = &f->unit,
+		.front = f->self,
+		.talk_fd = warden_end,
+		.result_fd = f->result_fd,
+		.terminal = f->terminal,
+	};
+
+	close(f->talk_fd);
+	close(f->signal_fd);
+	return warden_run(&start);
+}
+
+/* --- the front --- */
+
+static void take_members(struct front *f)
+{
+	ssize_t n;
+
+	lseek(f->result_fd, 0, SEEK_SET);
+	n = file_read_all_fd(f->result_fd, 1u << 30, &f->out->members);
+	f->out->members_len = n > 0 ? (size_t)n : 0;
+	while (f->out->members_len && f->out->members[f->out->members_len - 1] == '\n')
+		f->out->members_len--;
+}
+
+/* Those that the run left, from what the warden wrote: the host's difference is about others. */
+static int list_ours(const struct front *f, struct identity **v, size_t *n)
+{
+	json_t *o = NULL;
+	const json_t *added, *p;
+	size_t i;
+
+	*v = NULL;
+	*n = 0;
+	if (!f->out->members || json_read_line(f->out->members, f->out->members_len, &o, NULL) < 0)
+		return 0;
+	added = json_object_get(o, "added_processes");
+	*v = calloc(json_array_size(added) + 1, sizeof(**v));
+	json_array_foreach(added, i, p)
+	{
+		int64_t pid = 0;
+		uint64_t start = 0;
+
+		if (*v && json_get_int(p, "pid", 0, INT32_MAX, &pid, NULL, NULL) == 0 &&
+		    json_get_uint(p, "start_ticks", &start, NULL, NULL) == 0)
+			(*v)[(*n)++] = (struct identity){(pid_t)pid, start};
+	}
+	if (*v && *n)
+		qsort(*v, *n, sizeof(**v), identity_order);
+	json_decref(o);
+	return *v ? 0 : -ENOMEM;
+}
+
+static void compare(struct front *f)
+{
+	AUTO_FREE struct identity *ours = NULL;
+	size_t n;
+
+	if (f->baseline && list_ours(f, &ours, &n) == 0)
+		baseline_compare(f->baseline, ours, n, &f->out->elsewhere, NULL);
+}
+
+static void take_over(struct front *f, const struct talk *t)
+{
+	struct launch_result *r = f->out;
+
+	f->over = true;
+	r->state = t->state;
+	r->status = t->status;
+	r->own_status = t->exited;
+	r->wait_status = t->wait_status;
+	r->die_of = t->signal == SIGINT || t->signal == SIGQUIT ? t->signal : 0;
+	r->elapsed_ns = t->elapsed_ns;
+	r->unit = f->unit.kind;
+}
+
+/* Waits for the next word of the warden; false: it is gone. */
+static bool hear(struct front *f, struct talk *t)
+{
+	struct pollfd p = {.fd = f->talk_fd, .events = POLLIN};
+	int r;
+
+	while ((r = talk_receive(f->talk_fd, t)) == 0)
+		poll(&p, 1, -1);
+	return r > 0;
+}
+
+static void end_run(struct front *f, int signal)
+{
+	struct talk t = {.kind = TALK_END, .signal = signal};
+
+	talk_send(f->talk_fd, &t);
+}
+
+static void on_signals(struct front *f)
+{
+	struct signalfd_siginfo info;
+
+	while (read(f->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		int sig = (int)info.ssi_signo;
+		struct talk pass = {.kind = TALK_PASS, .signal = sig};
+
+		if (sig == SIGUSR1 || sig == SIGUSR2)
+			talk_send(f->talk_fd, &pass);
+		else if (f->terminal && (sig == SIGINT || sig == SIGQUIT) &&
+			 info.ssi_code == SI_KERNEL)
+			continue; /* a key: the command, in our group, has it too */
+		else
+			end_run(f, sig);
+	}
+}
+
+/* Until the run is over, or the warden gone. */
+static int watch(struct front *f)
+{
+	for (;;) {
+		struct pollfd p[] = {
+			{.fd = f->talk_fd, .events = POLLIN},
+			{.fd = f->signal_fd, .events = POLLIN},
+		};
+		struct talk t;
+		int r;
+
+		if (poll(p, 2, -1) < 0)
+			continue;
+		if (p[1].revents)
+			on_signals(f);
+		while ((r = talk_receive(f->talk_fd, &t)) > 0) {
+			if (t.kind == TALK_SAY)
+				f->say(f->ctx, t.text);
+			else if (t.kind == TALK_OVER)
+				take_over(f, &t);
+		}
+		if (r < 0)
+			return f->over ? 0 : r;
+	}
+}
+
+/* Where the command's own job took the foreground and is gone, the shell would find nobody there. */
+static void take_foreground_back(const struct front *f)
+{
+	sigset_t ttou, old;
+	pid_t group;
+
+	if (!f->terminal)
+		return;
+	sigemptyset(&ttou);
+	sigaddset(&ttou, SIGTTOU);
+	for (int fd = 0; fd < 3; fd++) {
+		if (!isatty(fd))
+			continue;
+		group = tcgetpgrp(fd);
+		if (group <= 1 || group == getpgrp() || unit_group_lives(group))
+			return;
+		sigprocmask(SIG_BLOCK, &ttou, &old);
+		tcsetpgrp(fd, getpgrp());
+		sigprocmask(SIG_SETMASK, &old, NULL);
+		return;
+	}
+}
+
+static int failed(struct front *f, const struct talk *t, struct err *err)
+{
+	f->out->status = t->status ? t->status : STATUS_FAILED;
+	return err_set(err, t->error ? t->error : ECHILD, "%s", t->text);
+}
+
+/* From the fork on.  0, or why nothing was started. */
+static int be_front(struct front *f, struct err *err)
+{
+	struct talk t = {.kind = TALK_GO};
+	int r = 0;
+
+	f->out->status = STATUS_FAILED;
+	/* while the warden makes ready */
+	if (baseline_take(&f->baseline, NULL) < 0)
+		f->baseline = NULL;
+	if (!hear(f, &t))
+		return err_set(err, ECHILD, "the warden has died before the command began");
+	if (t.kind == TALK_FAILED)
+		return failed(f, &t, err);
+	f->cmd = t.id;
+	t = (struct talk){.kind = TALK_GO};
+	talk_send(f->talk_fd, &t);
+	while (hear(f, &t) && t.kind == TALK_SAY)
+		f->say(f->ctx, t.text);
+	if (t.kind == TALK_FAILED)
+		return failed(f, &t, err);
+	if (t.kind == TALK_STARTED)
+		r = watch(f);
+	waitpid(f->warden, NULL, 0);
+	if (!f->over || r < 0)
+		launch_lost(f->o, &f->unit, f->self, f->out, f->say, f->ctx);
+	take_foreground_back(f);
+	take_members(f);
+	compare(f);
+	return 0;
+}
+
+static int prepare(struct front *f, int *warden_end, struct err *err)
+{
+	int r = spawn_find(f->o->argv[0], &f->exe, err);
+
+	f->out->status = r == -ENOENT ? 127 : r < 0 ? 126 : STATUS_FAILED;
+	if (!r)
+		r = choose_id(f, err);
+	if (!r)
+		r = make_unit(f, err);
+	if (!r)
+		r = make_ways(f, warden_end, err);
+	if (!r)
+		r = take_signals(f, err);
+	f->terminal = is_on_terminal(f->o);
+	return r;
+}
+
+static void clear(struct front *f)
+{
+	baseline_free(f->baseline);
+	file_close_fd(&f->talk_fd);
+	file_close_fd(&f->result_fd);
+	file_close_fd(&f->signal_fd);
+	unit_close(&f->unit);
+	free(f->exe);
+}
+
+enum launch_outcome launch_run(const struct launch_options *o, launch_say_fn *say, void *ctx,
+			       struct launch_result *out, bool *warden, struct err *err)
+{
+	struct front f = {.o = o,
+			  .out = out,
+			  .say = say,
+			  .ctx = ctx,
+			  .talk_fd = -1,
+			  .result_fd = -1,
+			  .signal_fd = -1,
+			  .unit = {.dir = -1, .events = -1}};
+	int warden_end = -1, r;
+
+	memset(out, 0, sizeof(*out));
+	*warden = false;
+	spawn_note_caller(&f.caller);
+	r = prepare(&f, &warden_end, err);
+	if (!r) {
+		fflush(NULL); /* or what is in its buffers is written twice */
+		f.warden = spawn_fork();
+		if (f.warden < 0)
+			r = err_errno(err, errno, "no process can be made");
+	}
+	if (!r && f.warden == 0) {
+		*warden = true;
+		out->status = run_warden(&f, warden_end);
+	} else {
+		file_close_fd(&warden_end);
+		if (!r)
+			r = be_front(&f, err);
+		else
+			unit_remove(&f.unit);
+	}
+	clear(&f);
+	return r < 0 ? LAUNCH_NOT_STARTED : LAUNCH_OVER;
+}

@@ -1,0 +1,143 @@
+#include "engine/launch_lost.h"
+
+#include "base/clock.h"
+#include "contain/ladder.h"
+#include "engine/recorded.h"
+#include "record/operator.h"
+#include "record/process_json.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#define KILL_WAIT_NS 2000000000ull
+#define PATIENCE_NS 200000000ull
+
+struct lost {
+	struct unit *unit;
+	struct recorded run; /* open where it is recorded */
+	bool recorded;
+	uint64_t grace_ns;
+};
+
+static void write_signal(struct jw *j, int sig)
+{
+	const char *name = sigabbrev_np(sig);
+
+	if (name)
+		jw_str(j, "signal", name);
+	else
+		jw_strf(j, "signal", "%d", sig);
+}
+
+static int before_signal(void *ctx, int sig, const struct identity *to, size_t n, struct err *err)
+{
+	struct lost *l = ctx;
+	struct operator o = operator_current();
+	struct jw *j;
+
+	(void)err;
+	if (!l->recorded)
+		return 0;
+	j = recorded_begin(&l->run, "signal_intent", KNOWN_SEEN);
+	if (j) {
+		jw_str(j, "act", "end");
+		operator_json(j, "operator", &o);
+		write_signal(j, sig);
+		jw_str(j, "unit", "run");
+		jw_null(j, "number");
+		jw_uint(j, "grace_ns", l->grace_ns);
+		jw_array(j, "to");
+		for (size_t i = 0; i < n; i++)
+			process_json_identity(j, NULL, to[i]);
+		jw_array_end(j);
+		jw_array(j, "not_aimed");
+		jw_array_end(j);
+	}
+	recorded_commit(&l->run, true, NULL);
+	return 0;
+}
+
+static int members(void *ctx, struct identity_list *out, struct err *err)
+{
+	return unit_members(((struct lost *)ctx)->unit, out, err);
+}
+
+static int kill_unit(void *ctx, struct err *err)
+{
+	return unit_kill(((struct lost *)ctx)->unit, err);
+}
+
+static void tell_lost(struct lost *l)
+{
+	struct jw *j = recorded_begin(&l->run, "runner_lost", KNOWN_SEEN);
+
+	if (j) {
+		process_json_identity(j, "process", l->run.story.record.warden);
+		jw_str(j, "role", "warden");
+	}
+	recorded_change(&l->run, "runner_lost", RUN_LOST, NULL);
+}
+
+static void tell_closed(struct lost *l, enum run_state to, size_t alive)
+{
+	struct jw *j = recorded_begin(&l->run, "run_closed", KNOWN_SCANNED);
+
+	if (j) {
+		jw_str(j, "act", "end");
+		jw_str(j, "state", run_state_name(to));
+		jw_uint(j, "alive", alive);
+	}
+	recorded_change(&l->run, "run_closed", to, NULL);
+}
+
+void launch_lost(const struct launch_options *o, struct unit *unit, struct identity front,
+		 struct launch_result *out, launch_say_fn *say, void *ctx)
+{
+	struct ladder_plan plan = {
+		.first = SIGTERM,
+		.grace_ns = o->grace_ns,
+		.kill = true,
+		.stop_first = unit->kind != UNIT_CGROUP,
+		.kill_wait_ns = KILL_WAIT_NS,
+	};
+	struct lost l = {.unit = unit, .grace_ns = o->grace_ns};
+	struct act_hooks hooks = {
+		.ctx = &l,
+		.before_signal = before_signal,
+		.members = members,
+		.kill_unit = unit->kind == UNIT_CGROUP ? kill_unit : NULL,
+	};
+	struct identity_list ids = {0};
+	struct ladder *ladder;
+	char line[200];
+	size_t alive;
+
+	say(ctx, "the warden of this run was killed: ending the run from here");
+	unit->reaper = front;
+	if (!o->no_record && recorded_open(o->state_dir, out->id, true, &l.run, NULL) == 0) {
+		l.recorded = true;
+		journal_patience(l.run.dir.journal, PATIENCE_NS);
+		tell_lost(&l);
+	}
+	ladder = ladder_new(&plan, &hooks);
+	if (ladder && unit_members(unit, &ids, NULL) == 0)
+		for (size_t i = 0; i < ids.n; i++)
+			ladder_add(ladder, ids.v[i], NULL);
+	free(ids.v);
+	if (ladder)
+		ladder_run(ladder, NULL);
+	alive = ladder ? ladder_alive(ladder) : 1;
+	ladder_free(ladder);
+	out->state = alive ? RUN_SURVIVED : RUN_ENDED;
+	out->status = 128 + SIGKILL;
+	out->unit = unit->kind;
+	snprintf(line, sizeof(line), "%s",
+		 alive ? "NOT all of it is gone: see stray list run:" : "all of it is gone");
+	say(ctx, line);
+	if (l.recorded)
+		tell_closed(&l, out->state, alive);
+	recorded_close(&l.run);
+	unit_remove(unit);
+}

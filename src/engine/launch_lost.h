@@ -1,0 +1,13 @@
+/*
+ * The front in place of a warden that was killed: ends what it left, and says so.
+ */
+#ifndef STRAY_ENGINE_LAUNCH_LOST_H
+#define STRAY_ENGINE_LAUNCH_LOST_H
+
+#include "engine/launch.h"
+
+/* The warden is dead and reaped: its orphans are ours.  Fills in out. */
+void launch_lost(const struct launch_options *o, struct unit *unit, struct identity front,
+		 struct launch_result *out, launch_say_fn *say, void *ctx);
+
+#endif

@@ -1,0 +1,243 @@
+#include "engine/launched.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mask.h"
+#include "base/proc_stat.h"
+#include "engine/recorded_parts.h"
+#include "source/hostinfo.h"
+
+#include "config.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ANCESTORS_MAX 32
+
+static int read_link(const char *path, struct bytes *out)
+{
+	char text[PATH_MAX];
+	ssize_t n = readlink(path, text, sizeof(text));
+
+	return n < 0 ? -errno : bytes_set(out, text, (size_t)n) ? 0 : -ENOMEM;
+}
+
+static int describe_command(struct run_record *r, const struct launched *how, struct err *err)
+{
+	struct bytes raw = {0};
+	size_t len = 0, at = 0;
+	char *joined, *real = realpath(how->exe, NULL);
+	int rc;
+
+	if (real)
+		bytes_set(&r->exe, real, strlen(real));
+	free(real);
+	for (char *const *a = how->argv; *a; a++)
+		len += strlen(*a) + 1;
+	joined = malloc(len);
+	if (!joined)
+		return err_nomem(err);
+	for (char *const *a = how->argv; *a; a++) {
+		size_t n = strlen(*a) + 1;
+
+		memcpy(joined + at, *a, n);
+		at += n;
+	}
+	rc = mask_args(joined, len, &raw, NULL);
+	free(joined);
+	if (rc < 0)
+		return err_nomem(err);
+	r->args = raw;
+	return 0;
+}
+
+/* Names of our environment, which the command gets, that tell of a credential. */
+static int describe_environment(struct run_record *r)
+{
+	size_t n = 0, all = 0;
+
+	while (environ[all])
+		all++;
+	r->secret_names = calloc(all + 1, sizeof(*r->secret_names));
+	if (!r->secret_names)
+		return -ENOMEM;
+	for (size_t i = 0; i < all; i++) {
+		size_t len = strcspn(environ[i], "=");
+
+		if (!mask_name_is_secret(environ[i], len))
+			continue;
+		r->secret_names[n] = strndup(environ[i], len);
+		if (!r->secret_names[n])
+			return -ENOMEM;
+		r->n_secret_names = ++n;
+	}
+	return 0;
+}
+
+static int add_descriptor(struct run_record *r, int dir, const char *name)
+{
+	struct inherited_fd d = {.fd = (int)strtol(name, NULL, 10)};
+	char text[PATH_MAX];
+	int flags = fcntl(d.fd, F_GETFD);
+	ssize_t n;
+
+	if (flags < 0 || (flags & FD_CLOEXEC))
+		return 0;
+	n = readlinkat(dir, name, text, sizeof(text));
+	if (n >= 0 && !bytes_set(&d.what, text, (size_t)n))
+		return -ENOMEM;
+	if (!VEC_PUSH(&r->inherited_fds, d)) {
+		bytes_free(&d.what);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/* What is open here and stays so at exec, the command gets. */
+static int describe_descriptors(struct run_record *r)
+{
+	DIR *d = opendir("/proc/self/fd");
+	const struct dirent *e;
+	int rc = 0;
+
+	while (d && !rc && (e = readdir(d)))
+		if (isdigit((unsigned char)e->d_name[0]))
+			rc = add_descriptor(r, dirfd(d), e->d_name);
+	if (d)
+		closedir(d);
+	return rc;
+}
+
+static int add_requester(struct run_record *r, pid_t pid, pid_t *parent)
+{
+	char path[64], comm[64];
+	struct requester q = {0};
+	struct proc_stat st;
+	ssize_t n;
+
+	*parent = 0;
+	if (proc_stat_read(pid, &st) < 0)
+		return 0;
+	q.id = (struct identity){pid, st.start};
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	n = file_read_at(AT_FDCWD, path, comm, sizeof(comm));
+	if (n > 0 && comm[n - 1] == '\n')
+		n--;
+	if (n >= 0 && !bytes_set(&q.comm, comm, (size_t)n))
+		return -ENOMEM;
+	if (!VEC_PUSH(&r->requested_by, q)) {
+		bytes_free(&q.comm);
+		return -ENOMEM;
+	}
+	*parent = st.ppid;
+	return 0;
+}
+
+static int describe_requesters(struct run_record *r, struct identity front)
+{
+	struct proc_stat st;
+	char path[64];
+	pid_t pid;
+
+	if (proc_stat_read(front.pid, &st) < 0)
+		return 0;
+	pid = st.ppid;
+	if (pid > 1) {
+		snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+		if (read_link(path, &r->requester_exe) == -ENOMEM)
+			return -ENOMEM;
+	}
+	for (int n = 0; pid > 1 && n < ANCESTORS_MAX; n++)
+		if (add_requester(r, pid, &pid) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+static int describe_run(struct run_record *r, const struct launched *how)
+{
+	struct run *run = &r->run;
+
+	snprintf(run->id, sizeof(run->id), "%s", how->id);
+	run->recorded = true;
+	run->root = how->root;
+	run->pgid = how->pgid;
+	run->sid = how->sid;
+	run->owns_pgid = how->owns_pgid;
+	run->owns_sid = how->owns_sid;
+	if (how->owns_pgid)
+		run->pgid_holder = how->root;
+	if (how->owns_sid)
+		run->sid_holder = how->root;
+	run->uid = getuid();
+	run->since_ticks = how->root.start;
+	if (*how->unit->path && !bytes_set(&run->cgroup, how->unit->path, strlen(how->unit->path)))
+		return -ENOMEM;
+	run->chosen = (struct selector){
+		.kind = SELECT_ENV, .name = strdup(RUN_MARK), .value = strdup(how->id)};
+	return run->chosen.name && run->chosen.value &&
+			       read_link("/proc/self/cwd", &run->cwd) != -ENOMEM
+		       ? 0
+		       : -ENOMEM;
+}
+
+static int describe(struct run_record *r, const struct launched *how, struct err *err)
+{
+	AUTO_FD proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int rc;
+
+	if (proc < 0)
+		return err_errno(err, errno, "/proc");
+	rc = hostinfo_read(proc, &r->host, &r->coverage, err);
+	if (rc < 0)
+		return rc;
+	free(r->host.logins.v);
+	memset(&r->host.logins, 0, sizeof(r->host.logins));
+	r->coverage = *how->coverage;
+	r->launched = true;
+	r->started_wall_ns = r->host.wall_ns;
+	r->started_known = KNOWN_SEEN;
+	r->deadline_wall_ns = how->deadline_wall_ns;
+	r->grace_ns = how->grace_ns;
+	r->front = how->front;
+	r->warden = how->warden;
+	r->operator= operator_current();
+	snprintf(r->version, sizeof(r->version), "%s", PACKAGE_VERSION);
+	snprintf(r->target, sizeof(r->target), "env:%s", RUN_MARK);
+	snprintf(r->unit_kind, sizeof(r->unit_kind), "%s", unit_kind_name(how->unit->kind));
+	if (how->parent_run)
+		snprintf(r->parent_run, sizeof(r->parent_run), "%s", how->parent_run);
+	r->unit_cannot_hold = strdup(unit_cannot_hold(how->unit));
+	if (!r->unit_cannot_hold || describe_run(r, how) < 0 || describe_environment(r) < 0 ||
+	    describe_descriptors(r) < 0 || describe_requesters(r, how->front) < 0 ||
+	    (how->approved_by && recorded_copy_masked(how->approved_by, &r->approved_by) < 0))
+		return err_nomem(err);
+	return describe_command(r, how, err);
+}
+
+int launched_create(const struct launched *how, struct recorded *out, struct err *err)
+{
+	struct run_record record = {0};
+	int r;
+
+	memset(out, 0, sizeof(*out));
+	r = describe(&record, how, err);
+	if (!r)
+		r = recorded_state_dir(how->state_dir, STATEDIR_WRITE, &out->state, err);
+	if (!r)
+		r = statedir_probe_writable(out->state, err);
+	if (!r)
+		r = rundir_create(out->state, &record, &out->dir, err);
+	run_record_clear(&record);
+	if (r < 0) {
+		statedir_close(out->state);
+		out->state = NULL;
+		return r;
+	}
+	r = recorded_settle(out, err);
+	if (r < 0)
+		recorded_close(out);
+	return r;
+}

@@ -1,0 +1,421 @@
+#include "engine/runlog.h"
+
+#include "base/clock.h"
+#include "record/digest.h"
+#include "record/outfile.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#define QUEUE_BYTES_MAX (64u << 20) /* a disk that hangs while a storm goes on */
+#define BATCH_MAX 512
+
+struct entry {
+	struct journal_event event; /* ended */
+	enum runlog_class what;
+	bool sync;
+	enum run_state to;
+	char *file, *file_text; /* owned; NULL: none */
+	size_t file_len;
+	const char *act, *said; /* of the file's event: literals */
+};
+
+struct runlog {
+	struct recorded r; /* the thread's alone */
+	struct runlog_options options;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t work, done;
+
+	/* Under the lock. */
+	VEC(struct entry) queue;
+	size_t queued_bytes;
+	uint64_t first_ns; /* when the oldest in it was queued */
+	bool urgent, closing, left;
+	uint64_t posted, written; /* entries, ever */
+	int last_error;           /* of the last that was written */
+	struct err lost;
+	uint64_t counted;
+
+	/* The caller's alone. */
+	struct journal_event next;
+	uint64_t process_bytes;
+	bool late; /* a wait was given up: the next event says so */
+};
+
+static void entry_clear(struct entry *e)
+{
+	journal_event_clear(&e->event);
+	free(e->file);
+	free(e->file_text);
+}
+
+static void note_lost(struct runlog *l, const struct err *why)
+{
+	pthread_mutex_lock(&l->lock);
+	if (!l->lost.code)
+		l->lost = *why;
+	pthread_mutex_unlock(&l->lock);
+}
+
+/* --- in the thread --- */
+
+/* Writes the file, and puts together the event that names it with its digest. */
+static int write_file(struct runlog *l, struct entry *e, struct err *err)
+{
+	char sha256[DIGEST_HEX], path[RUN_ID_MAX + 64];
+	struct outfile f = {0};
+	struct jw *j;
+	int r = outfile_create(l->r.dir.fd, e->file, &f, err);
+
+	if (!r && fwrite(e->file_text, 1, e->file_len, f.stream) != e->file_len)
+		r = err_errno(err, errno, "%.100s", e->file);
+	if (!r)
+		r = outfile_finish(&f, err);
+	outfile_discard(&f);
+	if (!r)
+		r = digest_file(l->r.dir.fd, e->file, sha256, NULL, err);
+	if (r < 0)
+		return r;
+	snprintf(path, sizeof(path), "runs/%s/%.40s", l->r.dir.id, e->file);
+	j = journal_event_begin(&e->event, "snapshot", KNOWN_SCANNED);
+	if (j) {
+		jw_str(j, "act", e->act);
+		jw_str(j, "what", e->said);
+		jw_str(j, "file", path);
+		jw_str(j, "sha256", sha256);
+	}
+	return journal_event_end(&e->event, err);
+}
+
+/* Appends v[0..n) under one lock. */
+static int write_batch(struct runlog *l, struct entry *v, size_t n)
+{
+	struct journal_event events[BATCH_MAX];
+	struct err why = {0};
+	int r = 0;
+
+	for (size_t i = 0; i < n; i++)
+		events[i] = v[i].event;
+	r = recorded_append(&l->r, events, n, v[n - 1].sync, &why);
+	if (r < 0)
+		note_lost(l, &why);
+	return r;
+}
+
+static void announce(struct runlog *l, size_t n, int error)
+{
+	pthread_mutex_lock(&l->lock);
+	l->written += n;
+	l->last_error = error;
+	pthread_cond_broadcast(&l->done);
+	pthread_mutex_unlock(&l->lock);
+}
+
+static bool is_plain(const struct entry *e)
+{
+	return !e->sync && !e->file;
+}
+
+/* Writes v[0..n), as many at once as belong together. */
+static void write_all(struct runlog *l, struct entry *v, size_t n)
+{
+	struct err why = {0};
+
+	for (size_t i = 0, m; i < n; i += m) {
+		int r = 0;
+
+		for (m = 1;
+		     i + m < n && m < BATCH_MAX && is_plain(&v[i + m - 1]) && !v[i + m].file;)
+			m++;
+		if (v[i].file)
+			r = write_file(l, &v[i], &why);
+		if (r < 0)
+			note_lost(l, &why);
+		else
+			r = write_batch(l, &v[i], m);
+		announce(l, m, r);
+		/* the ledger and the system log are nobody's to wait for */
+		if (!r && v[i + m - 1].to != RUN_UNKNOWN)
+			recorded_changed(&l->r, v[i + m - 1].event.name, v[i + m - 1].to);
+	}
+	for (size_t i = 0; i < n; i++)
+		entry_clear(&v[i]);
+}
+
+/* Waits for work that is due; false: there will be none. */
+static bool take(struct runlog *l, struct entry **v, size_t *n)
+{
+	bool more;
+
+	pthread_mutex_lock(&l->lock);
+	while (!l->closing && !l->urgent) {
+		uint64_t now = clock_boot_ns(), due = l->first_ns + RUNLOG_LAG_NS;
+		struct timespec at;
+
+		if (!l->queue.n) {
+			pthread_cond_wait(&l->work, &l->lock);
+			continue;
+		}
+		if (now >= due)
+			break;
+		clock_gettime(CLOCK_MONOTONIC, &at);
+		at.tv_nsec += (long)(due - now);
+		at.tv_sec += at.tv_nsec / (long)CLOCK_NS_PER_S;
+		at.tv_nsec %= (long)CLOCK_NS_PER_S;
+		pthread_cond_timedwait(&l->work, &l->lock, &at);
+	}
+	*v = l->queue.v;
+	*n = l->queue.n;
+	l->queue.v = NULL;
+	l->queue.n = l->queue.cap = l->queued_bytes = 0;
+	l->urgent = false;
+	more = *n || !l->closing;
+	pthread_mutex_unlock(&l->lock);
+	return more;
+}
+
+static void runlog_free(struct runlog *l)
+{
+	recorded_close(&l->r);
+	pthread_mutex_destroy(&l->lock);
+	pthread_cond_destroy(&l->work);
+	pthread_cond_destroy(&l->done);
+	free(l);
+}
+
+static void *write_on(void *ctx)
+{
+	struct runlog *l = ctx;
+	struct entry *v = NULL;
+	bool left;
+	size_t n;
+
+	while (take(l, &v, &n)) {
+		write_all(l, v, n);
+		free(v);
+	}
+	pthread_mutex_lock(&l->lock);
+	l->written = l->posted;
+	left = l->left;
+	pthread_cond_broadcast(&l->done);
+	pthread_mutex_unlock(&l->lock);
+	if (left)
+		runlog_free(l);
+	return NULL;
+}
+
+/* --- the caller's --- */
+
+int runlog_open(struct recorded *r, const struct runlog_options *options, struct runlog **out,
+		struct err *err)
+{
+	struct runlog *l = calloc(1, sizeof(*l));
+	pthread_condattr_t mono;
+	sigset_t all, old;
+	int rc;
+
+	if (!l)
+		return err_nomem(err);
+	l->r = *r;
+	l->options = *options;
+	pthread_mutex_init(&l->lock, NULL);
+	pthread_condattr_init(&mono);
+	pthread_condattr_setclock(&mono, CLOCK_MONOTONIC);
+	pthread_cond_init(&l->work, &mono);
+	pthread_cond_init(&l->done, &mono);
+	pthread_condattr_destroy(&mono);
+	sigfillset(&all); /* signals are the loop's */
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	rc = pthread_create(&l->thread, NULL, write_on, l);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (rc) {
+		l->r = (struct recorded){0};
+		runlog_free(l);
+		return err_errno(err, rc, "no thread for the record");
+	}
+	*r = (struct recorded){0};
+	*out = l;
+	return 0;
+}
+
+struct jw *runlog_begin(struct runlog *l, const char *event, enum known known)
+{
+	struct jw *j;
+
+	if (!l)
+		return NULL;
+	j = journal_event_begin(&l->next, event, known);
+	if (j && l->late) {
+		jw_bool(j, "durable", false); /* what it rests on is not on the disk yet */
+		l->late = false;
+	}
+	return j;
+}
+
+/* Puts e into the queue, which takes it; returns its number, 0 where it was not taken. */
+static uint64_t post(struct runlog *l, struct entry *e)
+{
+	size_t size = e->event.len + e->file_len;
+	uint64_t number = 0;
+
+	pthread_mutex_lock(&l->lock);
+	if (e->what == RUNLOG_PROCESS && l->queued_bytes + size > QUEUE_BYTES_MAX) {
+		l->counted++;
+	} else if (VEC_PUSH(&l->queue, *e)) {
+		if (l->queue.n == 1)
+			l->first_ns = clock_boot_ns();
+		l->queued_bytes += size;
+		l->urgent = l->urgent || e->sync || e->file;
+		number = ++l->posted;
+		if (l->queue.n == 1 || l->urgent)
+			pthread_cond_signal(&l->work);
+	} else if (!l->lost.code) {
+		err_nomem(&l->lost);
+	}
+	pthread_mutex_unlock(&l->lock);
+	if (!number)
+		entry_clear(e);
+	return number;
+}
+
+static int end_next(struct runlog *l, struct entry *e)
+{
+	struct err why = {0};
+	int r = journal_event_end(&l->next, &why);
+
+	if (r < 0) {
+		note_lost(l, &why);
+		journal_event_clear(&l->next);
+		return r;
+	}
+	e->event = l->next;
+	l->next = (struct journal_event){0};
+	return 0;
+}
+
+void runlog_add(struct runlog *l, enum runlog_class what)
+{
+	struct entry e = {.what = what};
+
+	if (!l || end_next(l, &e) < 0)
+		return;
+	if (what == RUNLOG_PROCESS && l->options.process_bytes_max) {
+		l->process_bytes += e.event.len;
+		if (l->process_bytes > l->options.process_bytes_max) {
+			pthread_mutex_lock(&l->lock);
+			l->counted++;
+			pthread_mutex_unlock(&l->lock);
+			entry_clear(&e);
+			return;
+		}
+	}
+	post(l, &e);
+}
+
+/* Until the entry of that number is written; 0, -ETIMEDOUT, or the error that it met. */
+static int wait_for(struct runlog *l, uint64_t number, uint64_t until_ns)
+{
+	uint64_t now = clock_boot_ns(), left = until_ns > now ? until_ns - now : 0;
+	struct timespec at;
+	int r = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &at);
+	at.tv_sec += (time_t)(left / CLOCK_NS_PER_S);
+	at.tv_nsec += (long)(left % CLOCK_NS_PER_S);
+	at.tv_sec += at.tv_nsec / (long)CLOCK_NS_PER_S;
+	at.tv_nsec %= (long)CLOCK_NS_PER_S;
+	pthread_mutex_lock(&l->lock);
+	while (!r && l->written < number)
+		r = pthread_cond_timedwait(&l->done, &l->lock, &at);
+	if (l->written >= number)
+		r = -l->last_error;
+	pthread_mutex_unlock(&l->lock);
+	return -r;
+}
+
+int runlog_sync(struct runlog *l, enum run_state to, uint64_t until_ns, struct err *err)
+{
+	struct entry e = {.what = RUNLOG_FACT, .sync = true, .to = to};
+	uint64_t number;
+	int r;
+
+	if (!l)
+		return 0;
+	r = end_next(l, &e);
+	if (r < 0)
+		return err_errno(err, -r, "the record");
+	number = post(l, &e);
+	r = number ? wait_for(l, number, until_ns) : -ENOMEM;
+	l->late = l->late || r == -ETIMEDOUT;
+	return r < 0 ? err_errno(err, -r, "the record") : 0;
+}
+
+void runlog_file(struct runlog *l, const char *act, const char *what, const char *name, char *text,
+		 size_t len)
+{
+	struct entry e = {
+		.what = RUNLOG_FACT, .file_text = text, .file_len = len, .act = act, .said = what};
+
+	if (l)
+		e.file = strdup(name);
+	if (e.file)
+		post(l, &e);
+	else
+		free(text);
+}
+
+struct err runlog_lost(struct runlog *l)
+{
+	struct err lost = {0};
+
+	if (!l)
+		return lost;
+	pthread_mutex_lock(&l->lock);
+	lost = l->lost;
+	pthread_mutex_unlock(&l->lock);
+	return lost;
+}
+
+uint64_t runlog_counted(struct runlog *l)
+{
+	uint64_t n;
+
+	if (!l)
+		return 0;
+	pthread_mutex_lock(&l->lock);
+	n = l->counted;
+	pthread_mutex_unlock(&l->lock);
+	return n;
+}
+
+int runlog_close(struct runlog *l, uint64_t until_ns)
+{
+	pthread_t thread;
+	uint64_t last;
+	int r;
+
+	if (!l)
+		return 0;
+	journal_event_clear(&l->next);
+	pthread_mutex_lock(&l->lock);
+	l->closing = true;
+	last = l->posted;
+	pthread_cond_signal(&l->work);
+	pthread_mutex_unlock(&l->lock);
+	r = wait_for(l, last, until_ns);
+	thread = l->thread;
+	if (r == -ETIMEDOUT) {
+		pthread_mutex_lock(&l->lock);
+		l->left = true;
+		pthread_mutex_unlock(&l->lock);
+		pthread_detach(thread);
+		return r;
+	}
+	pthread_join(thread, NULL);
+	runlog_free(l);
+	return 0;
+}

@@ -1,0 +1,64 @@
+/*
+ * The record of a launched run, written by a thread of its own, so that the end
+ * of the run never waits for a disk longer than it was told to.
+ *
+ * Events are put together by the caller and queued; the thread appends them in order.  Process
+ * events may be some RUNLOG_LAG_NS behind; a change of state or an intent is waited for, with a
+ * limit: what could not be made durable in time is done all the same, and the next event says so.
+ * What cannot be written is counted and told, and ends nothing.  NULL as the log: nothing is
+ * recorded, and all calls do nothing.
+ */
+#ifndef STRAY_ENGINE_RUNLOG_H
+#define STRAY_ENGINE_RUNLOG_H
+
+#include "engine/recorded.h"
+
+#define RUNLOG_LAG_NS 50000000ull
+
+struct runlog; /* opaque */
+
+struct runlog_options {
+	uint64_t process_bytes_max; /* of process events in the journal; 0: no limit */
+};
+
+/* Takes r, which is the thread's alone until runlog_close().  0, -ENOMEM or -EAGAIN (no thread). */
+int runlog_open(struct recorded *r, const struct runlog_options *options, struct runlog **out,
+		struct err *err);
+
+/* Begins an event: its members are added to what is returned, NULL too, borrowed until it is
+ * added.  One at a time. */
+struct jw *runlog_begin(struct runlog *l, const char *event, enum known known);
+
+enum runlog_class {
+	RUNLOG_PROCESS, /* what a member did: beyond process_bytes_max it is counted instead */
+	RUNLOG_FACT,    /* always written */
+};
+
+/* Queues what was begun. */
+void runlog_add(struct runlog *l, enum runlog_class what);
+
+/*
+ * Queues what was begun, and waits until it is on the disk, with all before it, or until_ns
+ * (CLOCK_BOOTTIME).  to: the state that the run comes to; RUN_UNKNOWN: none.  0; -ETIMEDOUT; else why
+ * it could not be written.
+ */
+int runlog_sync(struct runlog *l, enum run_state to, uint64_t until_ns, struct err *err);
+
+/*
+ * Queues a file of the run's directory, and the event `snapshot` that names it with its digest.
+ * Takes text (malloc'd), also where it fails.  act, what: as the event has them, literals.
+ */
+void runlog_file(struct runlog *l, const char *act, const char *what, const char *name, char *text,
+		 size_t len);
+
+/* The first thing that could not be written; code 0: all was, so far. */
+struct err runlog_lost(struct runlog *l);
+
+/* How many process events were counted and not written. */
+uint64_t runlog_counted(struct runlog *l);
+
+/* Writes what is queued until until_ns, ends the thread and closes the run.  0; -ETIMEDOUT where the
+ * disk hangs: the thread is left behind. */
+int runlog_close(struct runlog *l, uint64_t until_ns);
+
+#endif

@@ -1,0 +1,519 @@
+#include "engine/warden.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/proc_stat.h"
+#include "engine/launched.h"
+#include "engine/warden_parts.h"
+#include "source/hostinfo.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CLOSE_NS 10000000000ull /* how long the last of the record may take */
+
+/* --- making --- */
+
+static struct identity identity_of(pid_t pid)
+{
+	struct proc_stat st;
+
+	if (proc_stat_read(pid, &st) < 0)
+		return (struct identity){0};
+	return (struct identity){pid, st.start};
+}
+
+/* What would end it is read, not suffered: it ends when its run has. */
+static int take_signals(struct warden *w, struct err *err)
+{
+	sigset_t set;
+
+	sigfillset(&set);
+	sigprocmask(SIG_SETMASK, &set, NULL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGTERM);
+	w->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	w->timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+	return w->signal_fd < 0 || w->timer_fd < 0 ? err_errno(err, errno, "the warden") : 0;
+}
+
+static int hold_command(struct warden *w, struct err *err)
+{
+	char mark[sizeof(RUN_MARK) + RUN_ID_MAX + 2];
+	struct spawn_plan plan = {
+		.caller = w->start->caller,
+		.argv = w->o->argv,
+		.mark = mark,
+		.cgroup = w->unit->dir,
+		.pgid = w->start->terminal ? getpgid(w->start->front.pid) : 0,
+	};
+	int r;
+
+	snprintf(mark, sizeof(mark), RUN_MARK "=%s", w->start->id);
+	r = spawn_held(&plan, &w->cmd, err);
+	if (r < 0)
+		return r;
+	w->pgid = getpgid(w->cmd.id.pid);
+	w->sid = getsid(w->cmd.id.pid);
+	return 0;
+}
+
+/* The caller's streams and descriptors are the command's now: whoever waits for their end
+ * must not wait for us. */
+static void let_go_of_streams(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	const struct dirent *e;
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int i = 0; null >= 0 && i < 3; i++)
+		dup2(null, i);
+	file_close_fd(&null);
+	while (d && (e = readdir(d))) {
+		int fd = isdigit((unsigned char)e->d_name[0]) ? atoi(e->d_name) : -1;
+
+		if (fd > 2 && fd != dirfd(d) && !(fcntl(fd, F_GETFD) & FD_CLOEXEC))
+			close(fd);
+	}
+	if (d)
+		closedir(d);
+}
+
+static int make_kin(struct warden *w, struct err *err)
+{
+	struct kin_options o = {
+		.root = w->cmd.id,
+		.pgid = w->pgid,
+		.sid = w->sid,
+		.owns_pgid = !w->start->terminal,
+		.owns_sid = !w->start->terminal,
+		.reaper = w->self,
+		.ticks_per_second = w->host.ticks_per_second,
+	};
+
+	w->kin = kin_new(&o);
+	return w->kin ? 0 : err_nomem(err);
+}
+
+/* What the run is to flags and classes. */
+static void make_run(struct warden *w)
+{
+	struct run *run = &w->run;
+
+	snprintf(run->id, sizeof(run->id), "%s", w->start->id);
+	run->recorded = !w->o->no_record;
+	run->root = w->cmd.id;
+	run->pgid = w->pgid;
+	run->sid = w->sid;
+	run->owns_pgid = run->owns_sid = !w->start->terminal;
+	run->since_ticks = w->cmd.id.start;
+	if (*w->unit->path)
+		bytes_set(&run->cgroup, w->unit->path, strlen(w->unit->path));
+}
+
+static int make_record(struct warden *w, struct err *err)
+{
+	struct runlog_options options = {.process_bytes_max = w->o->journal_max};
+	struct coverage coverage = {
+		.sources = (1u << SOURCE_PROC) | (w->net ? 1u << SOURCE_NETLINK : 0),
+		.first_scan_wall_ns = w->host.wall_ns,
+	};
+	struct launched how = {
+		.state_dir = w->o->state_dir,
+		.id = w->start->id,
+		.approved_by = w->o->approved_by,
+		.parent_run = getenv(RUN_MARK),
+		.argv = w->o->argv,
+		.exe = w->start->exe,
+		.root = w->cmd.id,
+		.pgid = w->pgid,
+		.sid = w->sid,
+		.owns_pgid = !w->start->terminal,
+		.owns_sid = !w->start->terminal,
+		.unit = w->unit,
+		.front = w->start->front,
+		.warden = w->self,
+		.deadline_wall_ns = w->o->deadline_ns ? w->host.wall_ns + w->o->deadline_ns : 0,
+		.grace_ns = w->o->grace_ns,
+		.coverage = &coverage,
+	};
+	struct recorded recorded;
+	int r;
+
+	if (w->o->no_record)
+		return 0;
+	r = launched_create(&how, &recorded, err);
+	if (!r)
+		r = runlog_open(&recorded, &options, &w->log, err);
+	return r;
+}
+
+static int prepare(struct warden *w, struct err *err)
+{
+	struct source_options source = {0};
+	struct coverage coverage;
+	AUTO_FD proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int r = take_signals(w, err);
+
+	if (!r && proc < 0)
+		r = err_errno(err, errno, "/proc");
+	if (!r)
+		r = unit_reap_here(w->unit, err);
+	if (!r)
+		r = hostinfo_read(proc, &w->host, &coverage, err);
+	if (!r)
+		r = source_open(&source, &w->source, err);
+	if (r < 0)
+		return r;
+	free(w->host.logins.v);
+	memset(&w->host.logins, 0, sizeof(w->host.logins));
+	w->self = identity_of(getpid());
+	/* before the command is: what it does first is seen */
+	if (w->o->no_events)
+		err_set(&w->net_why, ECANCELED, "--capture=none");
+	else if (netlink_open(&w->net, &w->net_why) < 0)
+		w->net = NULL;
+	if (!w->net && w->o->needs_events)
+		return err_set(err, ENOTSUP, "--capture=netlink: %.200s", w->net_why.text);
+	return 0;
+}
+
+static void send_failed(const struct warden *w, const struct err *why, int status)
+{
+	struct talk t = {.kind = TALK_FAILED, .error = why->code, .status = status};
+
+	snprintf(t.text, sizeof(t.text), "%s", why->text);
+	talk_send(w->start->talk_fd, &t);
+}
+
+/* All but letting it go.  On failure nothing of it is left. */
+static int make(struct warden *w, struct err *err)
+{
+	struct talk held = {.kind = TALK_HELD};
+	int r = prepare(w, err);
+
+	if (!r)
+		r = hold_command(w, err);
+	if (r < 0)
+		return r;
+	/* launched_create() tells which descriptors the command has: ours are those */
+	r = make_kin(w, err);
+	make_run(w);
+	if (!r)
+		r = make_record(w, err);
+	if (r < 0) {
+		spawn_cancel(&w->cmd);
+		return r;
+	}
+	let_go_of_streams();
+	held.id = w->cmd.id;
+	return talk_send(w->start->talk_fd, &held);
+}
+
+/* --- waiting --- */
+
+/* The front says go, or is gone, or does not want it any more. */
+static bool await_go(struct warden *w)
+{
+	struct pollfd p[] = {{.fd = w->start->talk_fd, .events = POLLIN}};
+	struct talk t;
+	int r;
+
+	while ((r = talk_receive(w->start->talk_fd, &t)) == 0)
+		poll(p, 1, -1);
+	return r > 0 && t.kind == TALK_GO;
+}
+
+/* Its parent died before it began: the command never runs. */
+static bool parent_is_gone(const struct warden *w)
+{
+	struct pollfd p = {.fd = w->o->die_with_fd, .events = POLLIN};
+
+	return p.fd >= 0 && poll(&p, 1, 0) > 0;
+}
+
+static int let_go(struct warden *w, struct err *err)
+{
+	struct talk started = {.kind = TALK_STARTED, .id = w->cmd.id};
+	int r;
+
+	w->began_ns = clock_boot_ns();
+	if (w->o->deadline_ns)
+		w->deadline_ns = w->began_ns + w->o->deadline_ns;
+	warden_tell_started(w);
+	r = spawn_go(&w->cmd, err);
+	if (r < 0)
+		return r;
+	w->phase = PHASE_RUNNING;
+	w->started = true;
+	w->tick_ns = w->began_ns + WARDEN_TICK_NS;
+	talk_send(w->start->talk_fd, &started);
+	return 0;
+}
+
+/* It could not be executed: a run that did nothing. */
+static void never_ran(struct warden *w, const struct err *why)
+{
+	struct jw *j = runlog_begin(w->log, "run_closed", KNOWN_SEEN);
+
+	if (j) {
+		jw_str(j, "state", run_state_name(RUN_FINISHED));
+		jw_uint(j, "alive", 0);
+		jw_str(j, "error", why->text);
+	}
+	runlog_sync(w->log, RUN_FINISHED, clock_boot_ns() + CLOSE_NS, NULL);
+	waitpid(w->cmd.id.pid, NULL, 0);
+	send_failed(w, why, why->code == ENOENT ? 127 : 126);
+}
+
+static void note_command_over(struct warden *w, int status)
+{
+	if (w->cmd_over)
+		return;
+	w->cmd_over = true;
+	w->cmd_status = status;
+	w->over_ns = clock_boot_ns();
+	warden_drain(w);
+	kin_reaped(w->kin, w->cmd.id, status, w->over_ns);
+	if (w->phase != PHASE_RUNNING)
+		return;
+	w->phase = PHASE_SETTLING;
+	w->due_ns = w->over_ns + w->o->settle_ns;
+}
+
+static int wait_status(const siginfo_t *info)
+{
+	if (info->si_code == CLD_EXITED)
+		return (info->si_status & 0xff) << 8;
+	return info->si_status | (info->si_code == CLD_DUMPED ? 0x80 : 0);
+}
+
+/* Reaps one orphan that came to us. */
+static void reap_one(struct warden *w, pid_t pid)
+{
+	const struct kin_member *m = kin_pid(w->kin, pid);
+	struct identity id = m ? m->id : (struct identity){0};
+	int status;
+
+	if (waitpid(pid, &status, WNOHANG) == pid && identity_known(id))
+		kin_reaped(w->kin, id, status, clock_boot_ns());
+}
+
+/* The command stays a zombie while the run lasts, and pins its numbers: so others that have died
+ * are asked for one by one. */
+static void reap_others(struct warden *w)
+{
+	char path[64], *at, *end;
+	AUTO_FREE char *text = NULL;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+	if (file_read_all_at(AT_FDCWD, path, 1u << 20, &text) < 0)
+		return;
+	for (at = text; *at; at = end) {
+		long pid = strtol(at, &end, 10);
+
+		if (end == at)
+			break;
+		if (pid != w->cmd.id.pid && pid != w->helper.id.pid)
+			reap_one(w, (pid_t)pid);
+	}
+}
+
+static void reap(struct warden *w)
+{
+	siginfo_t info = {0};
+
+	if (waitid(P_PID, (id_t)w->cmd.id.pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	    info.si_pid)
+		note_command_over(w, wait_status(&info));
+	while (!w->cmd_over) {
+		info.si_pid = 0;
+		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || !info.si_pid)
+			return;
+		if (info.si_pid == w->cmd.id.pid)
+			note_command_over(w, wait_status(&info));
+		else if (info.si_pid == w->helper.id.pid)
+			return;
+		else
+			reap_one(w, info.si_pid);
+	}
+	reap_others(w);
+}
+
+static void on_signals(struct warden *w)
+{
+	struct signalfd_siginfo info;
+
+	while (read(w->signal_fd, &info, sizeof(info)) == sizeof(info))
+		if (info.ssi_signo == SIGTERM)
+			warden_end(w, CAUSE_ASKED, SIGTERM);
+	reap(w);
+}
+
+static void on_talk(struct warden *w)
+{
+	struct talk t;
+	int r;
+
+	while ((r = talk_receive(w->start->talk_fd, &t)) > 0) {
+		if (t.kind == TALK_END && w->phase >= PHASE_EXPIRING) {
+			if (w->ladder)
+				ladder_hurry(w->ladder);
+			w->due_ns = 0;
+		} else if (t.kind == TALK_END) {
+			warden_end(w, CAUSE_ASKED, t.signal);
+		} else if (t.kind == TALK_PASS && !w->cmd_over) {
+			struct target_set one = {0};
+
+			if (target_add(&one, w->cmd.id, NULL, NULL) == 0)
+				signal_target(&one.v[0], t.signal);
+			target_set_clear(&one);
+		}
+	}
+	if (r == -EPIPE && !w->front_gone) {
+		w->front_gone = true;
+		warden_end(w, CAUSE_FRONT, 0);
+	}
+}
+
+enum { FD_SIGNAL, FD_TALK, FD_PARENT, FD_TIMER, FD_LADDER, FD_EVENTS, FD_UNIT, FDS };
+
+/* When something is to be done, whatever happens. */
+static uint64_t next_due(const struct warden *w, uint64_t now)
+{
+	uint64_t due = w->tick_ns;
+
+	if (w->phase == PHASE_RUNNING && w->deadline_ns && w->deadline_ns < due)
+		due = w->deadline_ns;
+	if (w->phase == PHASE_SETTLING && w->deadline_ns && w->deadline_ns < due)
+		due = w->deadline_ns;
+	if ((w->phase == PHASE_SETTLING || w->phase == PHASE_EXPIRING) && w->due_ns < due)
+		due = w->due_ns;
+	if (w->net && w->drained_ns + WARDEN_DRAIN_NS > now &&
+	    w->drained_ns + WARDEN_DRAIN_NS < due)
+		due = w->drained_ns + WARDEN_DRAIN_NS;
+	if (w->ladder && w->phase == PHASE_ENDING) {
+		uint64_t left = ladder_timeout_ns(w->ladder, now);
+
+		if (left < due && now + left < due)
+			due = now + left;
+	}
+	return due;
+}
+
+static void wait_for_something(struct warden *w)
+{
+	uint64_t now = clock_boot_ns(), due = next_due(w, now);
+	bool rest = now < w->drained_ns + WARDEN_DRAIN_NS; /* drain by the clock */
+	struct itimerspec at = {.it_value = {.tv_sec = (time_t)(due / CLOCK_NS_PER_S),
+					     .tv_nsec = (long)(due % CLOCK_NS_PER_S)}};
+	struct pollfd p[FDS] = {
+		[FD_SIGNAL] = {.fd = w->signal_fd, .events = POLLIN},
+		[FD_TALK] = {.fd = w->front_gone ? -1 : w->start->talk_fd, .events = POLLIN},
+		[FD_PARENT] = {.fd = w->phase < PHASE_EXPIRING ? w->o->die_with_fd : -1,
+			       .events = POLLIN},
+		[FD_TIMER] = {.fd = w->timer_fd, .events = POLLIN},
+		[FD_LADDER] = {.fd = w->ladder ? ladder_fd(w->ladder) : -1, .events = POLLIN},
+		[FD_EVENTS] = {.fd = w->net && !rest ? netlink_fd(w->net) : -1, .events = POLLIN},
+		[FD_UNIT] = {.fd = w->unit->events, .events = POLLPRI},
+	};
+	uint64_t fired;
+
+	timerfd_settime(w->timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
+	if (poll(p, FDS, -1) < 0)
+		return;
+	if (p[FD_TIMER].revents && read(w->timer_fd, &fired, sizeof(fired)) < 0)
+		return;
+	if (p[FD_SIGNAL].revents)
+		on_signals(w);
+	if (p[FD_TALK].revents)
+		on_talk(w);
+	if (p[FD_PARENT].revents)
+		warden_end(w, CAUSE_PARENT, 0);
+}
+
+static void on_time(struct warden *w)
+{
+	uint64_t now = clock_boot_ns();
+
+	if (w->net && now >= w->drained_ns + WARDEN_DRAIN_NS)
+		warden_drain(w);
+	if (now >= w->tick_ns) {
+		warden_read(w, !w->net || kin_unsure(w->kin));
+		w->tick_ns = now + WARDEN_TICK_NS;
+	}
+	warden_tell_changes(w);
+	if (w->phase < PHASE_EXPIRING && w->deadline_ns && now >= w->deadline_ns)
+		warden_end(w, CAUSE_DEADLINE, 0);
+	if (w->phase == PHASE_SETTLING && (now >= w->due_ns || unit_is_empty(w->unit, NULL) == 1))
+		warden_settled(w);
+	if (w->phase == PHASE_EXPIRING || w->phase == PHASE_ENDING)
+		warden_end_step(w);
+}
+
+static void warden_clear(struct warden *w)
+{
+	ladder_free(w->ladder);
+	netlink_close(w->net);
+	kin_free(w->kin);
+	source_close(w->source);
+	run_clear(&w->run);
+	table_free(w->left);
+	spawn_close(&w->cmd);
+	spawn_close(&w->helper);
+	for (size_t i = 0; i < w->batches.n; i++)
+		free(w->batches.v[i].to);
+	for (size_t i = 0; i < w->handoffs.n; i++)
+		bytes_free(&w->handoffs.v[i].args);
+	free(w->batches.v);
+	free(w->handoffs.v);
+	free(w->leavers.v);
+	free(w->sent.v);
+	file_close_fd(&w->signal_fd);
+	file_close_fd(&w->timer_fd);
+}
+
+int warden_run(const struct warden_start *start)
+{
+	struct warden w = {
+		.start = start,
+		.o = start->options,
+		.unit = start->unit,
+		.signal_fd = -1,
+		.timer_fd = -1,
+		.cmd = {.pidfd = -1, .go = -1, .outcome = -1},
+		.helper = {.pidfd = -1, .go = -1, .outcome = -1},
+		.tick_ns = UINT64_MAX,
+	};
+	struct err why = {0};
+
+	setpgid(0, 0);
+	if (make(&w, &why) < 0) {
+		send_failed(&w, &why, why.code == EEXIST || why.code == EINVAL ? 125 : 125);
+	} else if (!await_go(&w) || parent_is_gone(&w)) {
+		spawn_cancel(&w.cmd);
+		err_set(&why, ECANCELED, "who started it is gone: it never ran");
+		never_ran(&w, &why);
+	} else if (let_go(&w, &why) < 0) {
+		never_ran(&w, &why);
+	} else {
+		while (w.phase != PHASE_OVER) {
+			wait_for_something(&w);
+			on_time(&w);
+		}
+	}
+	runlog_close(w.log, clock_boot_ns() + CLOSE_NS);
+	unit_remove(w.unit);
+	warden_clear(&w);
+	return 0;
+}

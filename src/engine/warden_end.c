@@ -1,0 +1,414 @@
+/*
+ * The order in which a launched run ends, each step on the disk before the next:
+ *
+ *	deadline_expired (or end_requested, runner_lost)    from here `stray check` says no
+ *	--on-expire                                          at most WARDEN_EXPIRE_NS
+ *	before.json                                          the members as tracked, 20 ms
+ *	signal_intent TERM, TERM, signal_sent
+ *	grace, over as soon as all are gone
+ *	signal_intent KILL, KILL, signal_sent
+ *	a bounded wait, after.json, survivor of each
+ *	run_closed
+ *
+ * The record holds up the way from the deadline to the TERM by WARDEN_RECORD_NS at most.
+ */
+#include "engine/warden_parts.h"
+
+#include "base/clock.h"
+#include "record/host_json.h"
+#include "record/operator.h"
+#include "record/process_json.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define EXPIRE_NS 2000000000ull    /* --on-expire gets this long, then the TERM goes */
+#define KILL_WAIT_NS 2000000000ull /* for the killed to be gone */
+#define AFTER_NS 1000000000ull     /* for reading who is left */
+#define AGAIN_NS 200000000ull      /* for the record of each signal after the TERM */
+#define CLOSE_NS 5000000000ull
+
+bool warden_is_kept(const struct warden *w, const struct process *p)
+{
+	const struct detail *d = p->detail;
+	struct bytes line = {0};
+	bool kept = false;
+
+	for (size_t i = 0; !kept && d && i < w->o->n_keep; i++) {
+		const struct keep_rule *k = &w->o->keep[i];
+
+		if (k->what == KEEP_EXE) {
+			kept = bytes_is(&d->exe, k->text);
+		} else {
+			if (!line.data && process_command(p, &line) < 0)
+				break;
+			kept = memmem(line.data, line.len, k->text, strlen(k->text)) != NULL;
+		}
+	}
+	bytes_free(&line);
+	return kept;
+}
+
+/* --- hooks of the ladder --- */
+
+static int before_signal(void *ctx, int sig, const struct identity *to, size_t n, struct err *err)
+{
+	struct warden *w = ctx;
+	struct sent_batch b = {.signal = sig, .wall_ns = clock_wall_ns()};
+
+	(void)err;
+	warden_tell_sent(w); /* of the batch before */
+	if (sig != SIGTERM && clock_boot_ns() + AGAIN_NS > w->budget_ns)
+		w->budget_ns = clock_boot_ns() + AGAIN_NS;
+	warden_tell_intent(w, sig, to, n);
+	w->sent_signal = sig;
+	b.to = malloc(n * sizeof(*b.to) + 1);
+	if (b.to) {
+		memcpy(b.to, to, n * sizeof(*b.to));
+		b.n = n;
+		if (!VEC_PUSH(&w->batches, b))
+			free(b.to);
+	}
+	return 0; /* the end may not wait on a record */
+}
+
+static void after_signal(void *ctx, int sig, const struct target *t)
+{
+	struct warden *w = ctx;
+	struct target copy = *t;
+
+	(void)sig;
+	copy.pidfd = -1;
+	VEC_PUSH(&w->sent, copy);
+}
+
+/* Whom the end is aimed at: all in the unit that no rule spares. */
+static int members(void *ctx, struct identity_list *out, struct err *err)
+{
+	struct warden *w = ctx;
+	struct identity_list all = {0};
+	int r = warden_members(w, &all, err);
+
+	for (size_t i = 0; !r && i < all.n; i++) {
+		bool spared = false;
+
+		for (size_t k = 0; !spared && w->kept && w->left && k < w->left->procs.n; k++)
+			spared = identity_same(w->left->procs.v[k].id, all.v[i]) &&
+				 warden_is_kept(w, &w->left->procs.v[k]);
+		if (!spared && !VEC_PUSH(out, all.v[i]))
+			r = err_nomem(err);
+	}
+	free(all.v);
+	return r;
+}
+
+static int kill_unit(void *ctx, struct err *err)
+{
+	return unit_kill(((struct warden *)ctx)->unit, err);
+}
+
+/* --- the steps --- */
+
+static void tell_expired(struct warden *w)
+{
+	uint64_t wall = clock_wall_ns(), now = clock_boot_ns();
+	uint64_t deadline = wall - (now - w->deadline_ns);
+	struct jw *j = runlog_begin(w->log, "deadline_expired", KNOWN_SEEN);
+
+	if (j) {
+		time_json(j, "deadline_at", deadline);
+		time_json(j, "over_at", deadline);
+		jw_uint(j, "over_mono_ns", w->deadline_ns);
+	}
+	runlog_sync(w->log, RUN_EXPIRED, w->budget_ns, NULL);
+}
+
+static void tell_runner_lost(struct warden *w)
+{
+	struct jw *j = runlog_begin(w->log, "runner_lost", KNOWN_SEEN);
+
+	if (j) {
+		process_json_identity(j, "process", w->start->front);
+		jw_str(j, "role", "front");
+	}
+	runlog_sync(w->log, RUN_LOST, w->budget_ns, NULL);
+}
+
+static const char *cause_words(enum cause c)
+{
+	static const char *const words[] = {
+		[CAUSE_NONE] = "none",         [CAUSE_DEADLINE] = "deadline",
+		[CAUSE_ASKED] = "signal",      [CAUSE_PARENT] = "parent_died",
+		[CAUSE_FRONT] = "runner_lost", [CAUSE_LEFTOVER] = "leftover",
+	};
+
+	return words[c];
+}
+
+static void tell_requested(struct warden *w)
+{
+	struct operator o = operator_current();
+	struct jw *j = runlog_begin(w->log, "end_requested", KNOWN_SEEN);
+
+	if (j) {
+		jw_str(j, "act", warden_act(w));
+		operator_json(j, "operator", &o);
+		process_json_identity(j, "by", w->cause == CAUSE_ASKED ? w->start->front : w->self);
+		jw_uint(j, "grace_ns", w->o->grace_ns);
+		jw_str(j, "cause", cause_words(w->cause));
+		if (w->end_signal)
+			jw_str(j, "signal", sigabbrev_np(w->end_signal));
+	}
+	runlog_sync(w->log, RUN_ENDING, w->budget_ns, NULL);
+}
+
+/* Outside the unit, so that it is not ended with what it is to revoke. */
+static void start_helper(struct warden *w)
+{
+	char *argv[] = {(char *)"sh", (char *)"-c", (char *)w->o->on_expire, NULL};
+	char mark[RUN_ID_MAX + 32];
+	struct spawn_plan plan = {
+		.caller = w->start->caller,
+		.argv = argv,
+		.mark = mark,
+		.cgroup = -1,
+		.null_stdio = true,
+	};
+	struct err why = {0};
+
+	/* which run it is about; that mark is the run's members' alone */
+	snprintf(mark, sizeof(mark), "STRAY_EXPIRED_RUN=%s", w->start->id);
+	if (spawn_held(&plan, &w->helper, &why) == 0) {
+		kin_never(w->kin, w->helper.id.pid, NULL);
+		unit_exclude(w->unit, w->helper.id, NULL);
+		if (spawn_go(&w->helper, &why) == 0) {
+			w->due_ns = clock_boot_ns() + EXPIRE_NS;
+			return;
+		}
+	}
+	warden_say(w, "--on-expire: %s", why.text);
+	w->due_ns = 0;
+}
+
+static void begin_ladder(struct warden *w)
+{
+	struct ladder_plan plan = {
+		.first = w->o->grace_ns ? SIGTERM : SIGTERM,
+		.grace_ns = w->o->grace_ns,
+		.kill = true,
+		.stop_first = w->unit->kind != UNIT_CGROUP,
+		.kill_wait_ns = KILL_WAIT_NS,
+	};
+	struct act_hooks hooks = {
+		.ctx = w,
+		.before_signal = before_signal,
+		.after_signal = after_signal,
+		.members = members,
+		.kill_unit = w->unit->kind == UNIT_CGROUP && !w->kept ? kill_unit : NULL,
+	};
+	struct identity_list ids = {0};
+
+	w->phase = PHASE_ENDING;
+	w->ladder = ladder_new(&plan, &hooks);
+	w->at_term = kin_counts(w->kin);
+	if (!w->ladder || members(w, &ids, NULL) < 0)
+		return;
+	for (size_t i = 0; i < ids.n; i++)
+		ladder_add(w->ladder, ids.v[i], NULL);
+	free(ids.v);
+}
+
+static void take_before(struct warden *w)
+{
+	uint64_t until = clock_boot_ns() + WARDEN_LOOK_NS;
+
+	table_free(w->left);
+	w->left = warden_look(w, DETAIL_COMM | DETAIL_CMDLINE | DETAIL_EXE, until);
+	if (!w->left)
+		return;
+	for (size_t i = 0; w->cause == CAUSE_LEFTOVER && i < w->left->procs.n; i++)
+		w->kept += warden_is_kept(w, &w->left->procs.v[i]);
+	warden_tell_look(w, "before", w->left);
+}
+
+void warden_end(struct warden *w, enum cause cause, int signal)
+{
+	if (w->phase >= PHASE_EXPIRING || w->phase == PHASE_HELD)
+		return;
+	w->cause = cause;
+	w->end_signal = signal;
+	w->budget_ns = clock_boot_ns() + WARDEN_RECORD_NS;
+	w->due_ns = 0;
+	w->run.over_ticks = clock_boot_ns() / (CLOCK_NS_PER_S / (uint64_t)w->host.ticks_per_second);
+	if (cause == CAUSE_FRONT)
+		tell_runner_lost(w);
+	if (cause == CAUSE_DEADLINE)
+		tell_expired(w);
+	else
+		tell_requested(w);
+	w->phase = PHASE_EXPIRING;
+	if (cause == CAUSE_DEADLINE && w->o->on_expire)
+		start_helper(w);
+}
+
+/* The helper has ended, or its time is over. */
+static bool helper_is_done(struct warden *w)
+{
+	int status;
+
+	if (!identity_known(w->helper.id))
+		return true;
+	if (waitpid(w->helper.id.pid, &status, WNOHANG) == w->helper.id.pid) {
+		if (status)
+			warden_say(w, "--on-expire ended with %s %d",
+				   WIFEXITED(status) ? "status" : "signal",
+				   WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+		w->helper.id = (struct identity){0};
+		return true;
+	}
+	if (clock_boot_ns() < w->due_ns)
+		return false;
+	warden_say(w, "--on-expire: not done in %d s: the run is ended all the same",
+		   (int)(EXPIRE_NS / CLOCK_NS_PER_S));
+	return true;
+}
+
+static enum run_state close_run(struct warden *w, size_t alive)
+{
+	enum run_state to = alive ? RUN_SURVIVED : RUN_ENDED;
+	struct jw *j = runlog_begin(w->log, "run_closed", KNOWN_SCANNED);
+	struct kin_counts c = kin_counts(w->kin);
+
+	if (j) {
+		jw_str(j, "act", warden_act(w));
+		jw_str(j, "state", run_state_name(to));
+		jw_uint(j, "alive", alive);
+		jw_uint(j, "forked", c.forked);
+		jw_uint(j, "execed", c.execed);
+		jw_uint(j, "exited", c.exited);
+		jw_uint(j, "events_lost", c.lost);
+		jw_uint(j, "events_counted", runlog_counted(w->log));
+	}
+	runlog_sync(w->log, to, clock_boot_ns() + CLOSE_NS, NULL);
+	return to;
+}
+
+static int status_of(const struct warden *w, enum run_state state)
+{
+	(void)state;
+	switch (w->cause) {
+	case CAUSE_DEADLINE:
+		return 124;
+	case CAUSE_ASKED:
+		return 128 + w->end_signal;
+	case CAUSE_PARENT:
+	case CAUSE_FRONT:
+		return 128 + SIGTERM;
+	default:
+		return 0;
+	}
+}
+
+static void end_over(struct warden *w)
+{
+	size_t alive = 0;
+	enum run_state state;
+	bool leftover = w->cause == CAUSE_LEFTOVER;
+
+	warden_tell_sent(w);
+	warden_drain(w);
+	warden_tell_changes(w);
+	table_free(w->left);
+	w->left = warden_look(w, DETAIL_BASIC, clock_boot_ns() + AFTER_NS);
+	if (w->left) {
+		alive = w->left->procs.n;
+		for (size_t i = 0; i < alive; i++)
+			w->left->procs.v[i].survived =
+				!leftover || !warden_is_kept(w, &w->left->procs.v[i]);
+		warden_tell_look(w, "after", w->left);
+		warden_tell_survivors(w, w->left);
+	}
+	state = close_run(w, alive);
+	w->phase = PHASE_OVER;
+	warden_finish(w, state, leftover && alive > w->kept ? 123 : status_of(w, state));
+}
+
+void warden_end_step(struct warden *w)
+{
+	if (w->phase == PHASE_EXPIRING) {
+		if (!helper_is_done(w))
+			return;
+		if (w->o->on_expire) /* that may have taken a while */
+			w->budget_ns = clock_boot_ns() + WARDEN_RECORD_NS;
+		take_before(w);
+		begin_ladder(w);
+	}
+	if (!w->ladder || ladder_step(w->ladder, clock_boot_ns(), NULL) != 0)
+		end_over(w);
+	else if (w->sent.n)
+		warden_tell_sent(w);
+}
+
+/* --- it ended by itself --- */
+
+static void finished(struct warden *w)
+{
+	struct jw *j = runlog_begin(w->log, "run_closed", KNOWN_SEEN);
+	struct kin_counts c = kin_counts(w->kin);
+
+	if (j) {
+		jw_str(j, "state", run_state_name(RUN_FINISHED));
+		jw_uint(j, "alive", 0);
+		jw_uint(j, "forked", c.forked);
+		jw_uint(j, "execed", c.execed);
+		jw_uint(j, "exited", c.exited);
+		jw_uint(j, "events_lost", c.lost);
+		jw_uint(j, "events_counted", runlog_counted(w->log));
+	}
+	runlog_sync(w->log, RUN_FINISHED, clock_boot_ns() + CLOSE_NS, NULL);
+	w->phase = PHASE_OVER;
+	warden_finish(w, RUN_FINISHED, 0);
+}
+
+static void left_behind(struct warden *w, size_t n)
+{
+	struct jw *j;
+
+	warden_tell_leftovers(w, w->left);
+	warden_tell_look(w, "after", w->left);
+	j = runlog_begin(w->log, "run_closed", KNOWN_SCANNED);
+	if (j) {
+		jw_str(j, "state", run_state_name(RUN_LEFTOVER));
+		jw_uint(j, "alive", n);
+	}
+	runlog_sync(w->log, RUN_LEFTOVER, clock_boot_ns() + CLOSE_NS, NULL);
+	w->phase = PHASE_OVER;
+	warden_finish(w, RUN_LEFTOVER, 0);
+}
+
+void warden_settled(struct warden *w)
+{
+	size_t kept = 0, n;
+
+	warden_drain(w);
+	warden_tell_changes(w);
+	w->run.over_ticks = w->over_ns / (CLOCK_NS_PER_S / (uint64_t)w->host.ticks_per_second);
+	table_free(w->left);
+	w->left = warden_look(w, DETAIL_BASIC, clock_boot_ns() + AFTER_NS);
+	n = w->left ? w->left->procs.n : 0;
+	if (!n) {
+		finished(w);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		kept += warden_is_kept(w, &w->left->procs.v[i]);
+	w->kept = kept;
+	if (w->o->leftover == LEFTOVER_END && kept < n)
+		warden_end(w, CAUSE_LEFTOVER, 0);
+	else
+		left_behind(w, n);
+}

@@ -1,0 +1,220 @@
+/* Reading the members of a run: warden_parts.h. */
+#include "engine/warden_parts.h"
+
+#include "base/clock.h"
+#include "base/proc_stat.h"
+#include "record/process_json.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Programs that pass work on: what they asked for is no descendant of theirs. */
+static void note_handoff(struct warden *w, struct identity id)
+{
+	struct detail *d = NULL;
+	struct process p = {.id = id};
+	struct handoff h = {.id = id};
+	struct jw *j;
+
+	if (source_detail(w->source, id, DETAIL_COMM | DETAIL_CMDLINE, &d, NULL) < 0)
+		return;
+	p.detail = d;
+	if (run_hands_off(&p) && d->comm.data) {
+		snprintf(h.comm, sizeof(h.comm), "%.*s", (int)d->comm.len, d->comm.data);
+		if (d->cmdline.data)
+			bytes_set(&h.args, d->cmdline.data, d->cmdline.len);
+		j = runlog_begin(w->log, "handed_off", KNOWN_SEEN);
+		if (j) {
+			process_json_identity(j, "process", id);
+			jw_bytes(j, "comm", &d->comm);
+			process_json_args(j, "args", "args_b64", &d->cmdline);
+		}
+		runlog_add(w->log, RUNLOG_FACT);
+		if (!VEC_PUSH(&w->handoffs, h))
+			bytes_free(&h.args);
+	}
+	detail_unref(d);
+}
+
+static void take_event(void *ctx, const struct event *e)
+{
+	struct warden *w = ctx;
+	struct event full = *e;
+
+	if (!kin_wants(w->kin, e))
+		return;
+	netlink_complete(&full, kin_unsure(w->kin));
+	kin_event(w->kin, &full, NULL);
+	if (e->kind == EVENT_EXEC) {
+		const struct kin_member *m = kin_pid(w->kin, e->pid);
+
+		if (m)
+			note_handoff(w, m->id);
+	}
+	warden_tell_changes(w);
+}
+
+void warden_drain(struct warden *w)
+{
+	w->drained_ns = clock_boot_ns();
+	while (w->net && netlink_drain(w->net, take_event, w, NULL) > 0)
+		;
+}
+
+static bool read_one(struct identity id, struct kin_reading *out)
+{
+	struct proc_stat st;
+
+	*out = (struct kin_reading){.id = id};
+	if (proc_stat_read(id.pid, &st) < 0 || st.start != id.start) {
+		out->dead = true;
+		return false;
+	}
+	out->ppid = st.ppid;
+	out->pgid = st.pgid;
+	out->sid = st.sid;
+	out->dead = st.state == 'Z' && st.threads <= 1;
+	return true;
+}
+
+/* Those that kin knows of, and those in the unit that it does not. */
+static int list_all(struct warden *w, bool all, struct identity_list *out)
+{
+	size_t n;
+	const struct kin_member *m = kin_members(w->kin, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (m[i].alive && !VEC_PUSH(out, m[i].id))
+			return -ENOMEM;
+	return all ? unit_members(w->unit, out, NULL) : 0;
+}
+
+void warden_read(struct warden *w, bool all)
+{
+	struct identity_list ids = {0};
+	VEC(struct kin_reading) readings = {0};
+	uint64_t now = clock_boot_ns();
+	size_t known = kin_counts(w->kin).alive;
+
+	if (list_all(w, all, &ids) < 0)
+		goto out;
+	for (size_t i = 0; i < ids.n; i++) {
+		struct kin_reading r;
+		bool found = i >= known;
+
+		if (!read_one(ids.v[i], &r) && found)
+			continue;
+		if (found)
+			r.evidence =
+				w->unit->kind == UNIT_CGROUP ? EVIDENCE_CGROUP : EVIDENCE_ADOPTED;
+		if (!VEC_PUSH(&readings, r))
+			goto out;
+	}
+	if (all && w->net) /* first what waits: a death is told with its status */
+		warden_drain(w);
+	kin_scan(w->kin, readings.v, readings.n, all, now, NULL);
+out:
+	free(ids.v);
+	free(readings.v);
+}
+
+/* The facts of /proc/PID/stat. */
+static bool fill_process(struct identity id, struct process *p)
+{
+	char path[32];
+	struct proc_stat st;
+	struct stat owner;
+
+	*p = (struct process){.id = id};
+	if (proc_stat_read(id.pid, &st) < 0 || st.start != id.start)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d", (int)id.pid);
+	p->ppid = st.ppid;
+	p->pgid = st.pgid;
+	p->sid = st.sid;
+	p->tpgid = st.tpgid;
+	p->tty_nr = st.tty_nr;
+	p->state = st.state;
+	p->pf = st.flags;
+	p->threads = (uint32_t)st.threads;
+	p->cpu_ticks = st.cpu_ticks;
+	p->rss_kb = st.rss_pages * (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
+	p->start_stack = st.start_stack;
+	p->owner = stat(path, &owner) == 0 ? owner.st_uid : (uid_t)-1;
+	return !(st.state == 'Z' && st.threads <= 1);
+}
+
+static void add_kin_facts(const struct warden *w, struct process *p)
+{
+	const struct kin_member *m = kin_member(w->kin, p->id);
+
+	if (!m) {
+		p->evidence = w->unit->kind == UNIT_CGROUP ? EVIDENCE_CGROUP : EVIDENCE_ADOPTED;
+		return;
+	}
+	p->evidence = (uint16_t)m->evidence;
+	p->parent_was = m->forker;
+	p->parent_known = m->forker_known;
+	if (m->reparented)
+		p->reparented = m->forker_known == KNOWN_SEEN ? KNOWN_SEEN : KNOWN_SCANNED;
+}
+
+int warden_members(struct warden *w, struct identity_list *out, struct err *err)
+{
+	size_t first = out->n, in_unit, n;
+	const struct kin_member *m;
+	int r;
+
+	warden_drain(w);
+	r = unit_members(w->unit, out, err);
+	m = kin_members(w->kin, &n);
+	in_unit = out->n - first;
+	if (in_unit)
+		qsort(out->v + first, in_unit, sizeof(*out->v), identity_order);
+	for (size_t i = 0; !r && i < n; i++) {
+		bool there = !m[i].alive || (in_unit && bsearch(&m[i].id, out->v + first, in_unit,
+								sizeof(*out->v), identity_order));
+
+		if (!there && !VEC_PUSH(out, m[i].id))
+			r = err_nomem(err);
+	}
+	return r;
+}
+
+struct table *warden_look(struct warden *w, unsigned details, uint64_t until_ns)
+{
+	struct table *t = table_new();
+	struct identity_list ids = {0};
+	bool ok = t && warden_members(w, &ids, NULL) == 0;
+
+	if (ok) {
+		t->host = w->host;
+		t->host.wall_ns = clock_wall_ns();
+		t->host.boot_ns = clock_boot_ns();
+		t->coverage.sources = (1u << SOURCE_PROC) | (w->net ? 1u << SOURCE_NETLINK : 0);
+		t->coverage.events_lost = kin_counts(w->kin).lost;
+		t->coverage.first_scan_wall_ns = w->host.wall_ns;
+		t->coverage.partial = true;
+	}
+	for (size_t i = 0; ok && i < ids.n; i++) {
+		struct process p;
+
+		if (!fill_process(ids.v[i], &p))
+			continue;
+		add_kin_facts(w, &p);
+		if (details && clock_boot_ns() < until_ns)
+			source_detail(w->source, p.id, details, &p.detail, NULL);
+		if (w->run.cgroup.data && selector_in_cgroup(&p, w->run.cgroup.data))
+			p.evidence |= EVIDENCE_CGROUP;
+		ok = table_add(t, &p);
+	}
+	if (ok) {
+		table_sort(t);
+		table_count_coverage(t);
+	}
+	free(ids.v);
+	return t;
+}

@@ -1,0 +1,160 @@
+/*
+ * The inside of the warden, shared by the files that make it: warden.c (making and waiting),
+ * warden_end.c (the order in which a run ends), warden_look.c (reading its members),
+ * warden_tell.c (its journal), warden_result.c (what the front is told).
+ */
+#ifndef STRAY_ENGINE_WARDEN_PARTS_H
+#define STRAY_ENGINE_WARDEN_PARTS_H
+
+#include "contain/ladder.h"
+#include "engine/launch_talk.h"
+#include "engine/runlog.h"
+#include "engine/warden.h"
+#include "model/kin.h"
+#include "source/netlink.h"
+#include "source/source.h"
+
+enum phase {
+	PHASE_HELD,     /* the command is made, and does not run */
+	PHASE_RUNNING,  /* it runs */
+	PHASE_SETTLING, /* it has ended; members get a moment */
+	PHASE_EXPIRING, /* the expiry is on the disk; --on-expire runs */
+	PHASE_ENDING,   /* the ladder */
+	PHASE_OVER,
+};
+
+/* Why the run is ended; NULL words: it ended by itself. */
+enum cause {
+	CAUSE_NONE,
+	CAUSE_DEADLINE,
+	CAUSE_ASKED,    /* a signal to stray, or stray end */
+	CAUSE_PARENT,   /* who started it died */
+	CAUSE_FRONT,    /* the front was killed */
+	CAUSE_LEFTOVER, /* the command ended, and what it left is to be */
+};
+
+/* One batch of signals, for the result. */
+struct sent_batch {
+	int signal;
+	uint64_t wall_ns;
+	struct identity *to; /* owned */
+	size_t n;
+};
+
+/* A member that passed work on to what is no descendant of it. */
+struct handoff {
+	struct identity id;
+	char comm[32];
+	struct bytes args; /* owned, masked */
+};
+
+/* A member that left the run's session. */
+struct leaver {
+	struct identity id;
+	char comm[32];
+	pid_t sid;
+};
+
+#define WARDEN_LEAVERS_MAX 256 /* more of them are counted */
+
+struct warden {
+	const struct warden_start *start;
+	const struct launch_options *o;
+	enum phase phase;
+	enum cause cause;
+	int end_signal; /* CAUSE_ASKED */
+	struct unit *unit;
+	struct spawned cmd;
+	struct identity self;
+	pid_t pgid, sid;
+	struct netlink *net; /* NULL: none */
+	struct err net_why;  /* why not */
+	struct kin *kin;
+	struct source *source;
+	struct host host;
+	struct run run; /* what flags and classes are told by */
+	struct runlog *log;
+	struct ladder *ladder;
+	struct {
+		struct target *v;
+		size_t n, cap;
+	} sent; /* of the batch under way: copies, without a handle */
+	int sent_signal;
+	VEC(struct sent_batch) batches;
+	VEC(struct handoff) handoffs;
+	VEC(struct leaver) leavers;
+	size_t more_leavers;
+	struct table *left; /* owned: the last look at who is alive */
+	int signal_fd, timer_fd;
+	bool front_gone, started, cmd_over, lost_said;
+	int cmd_status;
+	uint64_t began_ns, over_ns; /* the command, CLOCK_BOOTTIME */
+	uint64_t deadline_ns;       /* CLOCK_BOOTTIME; 0: none */
+	uint64_t due_ns;            /* of the phase: settling, --on-expire; 0: none */
+	uint64_t tick_ns;           /* the next reading of groups */
+	uint64_t drained_ns;        /* when events were taken last */
+	uint64_t budget_ns;         /* until when the record may hold up the end */
+	struct spawned helper;      /* --on-expire */
+	struct kin_counts at_term;  /* when the TERM went */
+	unsigned looks;             /* files of snapshots, so far */
+	size_t kept;                /* leftovers spared by rule */
+};
+
+#define WARDEN_DRAIN_NS 5000000ull /* 0-4 % slower spawning; at each event it is 19-37 % */
+#define WARDEN_TICK_NS 100000000ull
+#define WARDEN_LOOK_NS 20000000ull    /* how long the before snapshot may take */
+#define WARDEN_RECORD_NS 500000000ull /* the most that the record holds up an end */
+
+/* --- warden_look.c --- */
+
+/* Takes what happened since the last time.  Never waits. */
+void warden_drain(struct warden *w);
+
+/* Reads group, session and parent of the members; all: looks for members in the unit, too. */
+void warden_read(struct warden *w, bool all);
+
+/*
+ * A table of who is alive now, with as many details as can be read until until_ns; owned by the
+ * caller, NULL when out of memory.
+ */
+struct table *warden_look(struct warden *w, unsigned details, uint64_t until_ns);
+
+/* Certain and likely members that are alive, as the unit and the events have it. */
+int warden_members(struct warden *w, struct identity_list *out, struct err *err);
+
+/* --- warden_end.c --- */
+
+/* Begins to end the run, for that cause; nothing where it ends already. */
+void warden_end(struct warden *w, enum cause cause, int signal);
+
+/* Does what is due in PHASE_EXPIRING and PHASE_ENDING. */
+void warden_end_step(struct warden *w);
+
+/* The command has ended, and its members had their moment. */
+void warden_settled(struct warden *w);
+
+/* --- warden_tell.c --- */
+
+/* What kin told since the last time, into the journal and to the person. */
+void warden_tell_changes(struct warden *w);
+void warden_tell_started(struct warden *w);
+void warden_tell_leftovers(struct warden *w, const struct table *t);
+void warden_say(struct warden *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* A look as a file of the run's directory: "before", "after". */
+void warden_tell_look(struct warden *w, const char *what, const struct table *t);
+/* act: the name under which the events of an end stand together. */
+const char *warden_act(const struct warden *w);
+/* Each survivor of the signals, with the reason. */
+void warden_tell_survivors(struct warden *w, const struct table *t);
+/* What was sent in the batch under way. */
+void warden_tell_sent(struct warden *w);
+/* A signal is about to go: on the disk when it returns, or the time for it is over. */
+void warden_tell_intent(struct warden *w, int sig, const struct identity *to, size_t n);
+bool warden_is_kept(const struct warden *w, const struct process *p);
+
+/* --- warden_result.c --- */
+
+/* Writes the result's members, and tells the front that it is over. */
+void warden_finish(struct warden *w, enum run_state state, int status);
+
+#endif

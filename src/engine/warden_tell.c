@@ -1,0 +1,365 @@
+/* The journal of a launched run, and what is said of it: warden_parts.h. */
+#include "engine/warden_parts.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "engine/survivor.h"
+#include "record/host_json.h"
+#include "record/operator.h"
+#include "record/process_json.h"
+#include "record/snapshot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+const char *warden_act(const struct warden *w)
+{
+	(void)w;
+	return "end";
+}
+
+void warden_say(struct warden *w, const char *fmt, ...)
+{
+	struct talk t = {.kind = TALK_SAY};
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(t.text, sizeof(t.text), fmt, ap);
+	va_end(ap);
+	talk_send(w->start->talk_fd, &t);
+}
+
+static void write_signal(struct jw *j, int sig)
+{
+	const char *name = sigabbrev_np(sig);
+
+	if (name)
+		jw_str(j, "signal", name);
+	else
+		jw_strf(j, "signal", "%d", sig);
+}
+
+static void write_happened(struct jw *j, uint64_t boot_ns)
+{
+	if (boot_ns)
+		jw_uint(j, "happened_mono_ns", boot_ns);
+	else
+		jw_null(j, "happened_mono_ns");
+}
+
+/* --- what members did --- */
+
+static void tell_came(struct warden *w, const struct kin_change *c)
+{
+	const struct kin_member *m = kin_member(w->kin, c->id);
+	bool forked = identity_known(c->forker);
+	struct process p = {.id = c->id, .evidence = (uint16_t)(m ? m->evidence : EVIDENCE_FORK)};
+	struct jw *j = runlog_begin(w->log, forked ? "forked" : "started", c->known);
+
+	if (m) {
+		p.ppid = m->ppid;
+		p.pgid = m->pgid;
+		p.sid = m->sid;
+		p.parent_was = m->forker;
+		p.parent_known = m->forker_known;
+	}
+	if (j) {
+		process_json_identity(j, "process", forked ? c->forker : c->id);
+		if (forked)
+			process_json_identity(j, "child", c->id);
+		process_json_facts(j, &p, &w->host, &w->run);
+		write_happened(j, c->boot_ns);
+	}
+	runlog_add(w->log, RUNLOG_PROCESS);
+}
+
+static void tell_exec(struct warden *w, const struct kin_change *c)
+{
+	struct jw *j = runlog_begin(w->log, "execed", c->known);
+	static const struct bytes unknown;
+	struct detail *d = NULL;
+
+	if (!j)
+		return;
+	/* after a program that exits at once there is nothing left to read */
+	source_detail(w->source, c->id, DETAIL_COMM | DETAIL_CMDLINE | DETAIL_EXE, &d, NULL);
+	process_json_identity(j, "process", c->id);
+	jw_bytes(j, "comm", d ? &d->comm : &unknown);
+	jw_bytes(j, "exe", d ? &d->exe : &unknown);
+	process_json_args(j, "args", "args_b64", d ? &d->cmdline : &unknown);
+	jw_str(j, "args_from", d && d->cmdline.data ? "proc" : NULL);
+	write_happened(j, c->boot_ns);
+	runlog_add(w->log, RUNLOG_PROCESS);
+	detail_unref(d);
+}
+
+static void tell_exit(struct warden *w, const struct kin_change *c)
+{
+	struct jw *j = runlog_begin(w->log, "exited", c->known);
+
+	if (!j)
+		return;
+	process_json_identity(j, "process", c->id);
+	if (c->status_known && WIFSIGNALED(c->status))
+		write_signal(j, WTERMSIG(c->status));
+	else if (c->status_known)
+		jw_int(j, "status", WEXITSTATUS(c->status));
+	write_happened(j, c->boot_ns);
+	runlog_add(w->log, RUNLOG_PROCESS);
+}
+
+static void tell_number(struct warden *w, const struct kin_change *c, const char *event)
+{
+	struct jw *j = runlog_begin(w->log, event, c->known);
+
+	if (j) {
+		process_json_identity(j, "process", c->id);
+		process_json_pid(j, "from", c->from);
+		process_json_pid(j, "to", c->to);
+		write_happened(j, c->boot_ns);
+	}
+	runlog_add(w->log, RUNLOG_FACT);
+}
+
+static void write_who(struct warden *w, struct jw *j, const char *key, pid_t pid,
+		      struct identity hint)
+{
+	const struct kin_member *m = kin_pid(w->kin, pid);
+
+	if (hint.pid == pid)
+		process_json_identity(j, key, hint);
+	else if (m)
+		process_json_identity(j, key, m->id);
+	else if (pid == w->self.pid)
+		process_json_identity(j, key, w->self);
+	else
+		jw_null(j, key);
+}
+
+static void tell_reparented(struct warden *w, const struct kin_change *c)
+{
+	struct jw *j = runlog_begin(w->log, "reparented", c->known);
+
+	if (j) {
+		process_json_identity(j, "process", c->id);
+		write_who(w, j, "from", c->from, c->forker);
+		write_who(w, j, "to", c->to, (struct identity){0});
+		write_happened(j, c->boot_ns);
+	}
+	runlog_add(w->log, RUNLOG_PROCESS);
+}
+
+static void read_comm(struct identity id, char *out, size_t size)
+{
+	char path[32];
+	char comm[32];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)id.pid);
+	n = file_read_at(AT_FDCWD, path, comm, sizeof(comm));
+	if (n > 0 && comm[n - 1] == '\n')
+		comm[n - 1] = '\0';
+	if (n > 0 || !*out)
+		snprintf(out, size, "%s", n > 0 ? comm : "?");
+}
+
+/* What it has become since. */
+static void name_leaver(struct warden *w, struct identity id)
+{
+	for (size_t i = 0; i < w->leavers.n; i++)
+		if (identity_same(w->leavers.v[i].id, id))
+			read_comm(id, w->leavers.v[i].comm, sizeof(w->leavers.v[i].comm));
+}
+
+static void note_leaver(struct warden *w, const struct kin_change *c)
+{
+	struct leaver l = {.id = c->id, .sid = c->to};
+
+	if (c->to == w->sid)
+		return;
+	for (size_t i = 0; i < w->leavers.n; i++)
+		if (identity_same(w->leavers.v[i].id, c->id))
+			return;
+	read_comm(c->id, l.comm, sizeof(l.comm));
+	if (w->leavers.n >= WARDEN_LEAVERS_MAX || !VEC_PUSH(&w->leavers, l))
+		w->more_leavers++;
+}
+
+void warden_tell_changes(struct warden *w)
+{
+	size_t n;
+	const struct kin_change *c = kin_changes(w->kin, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		switch (c[i].kind) {
+		case KIN_FORKED:
+			tell_came(w, &c[i]);
+			break;
+		case KIN_EXECED:
+			tell_exec(w, &c[i]);
+			name_leaver(w, c[i].id);
+			break;
+		case KIN_EXITED:
+			tell_exit(w, &c[i]);
+			break;
+		case KIN_SETSID:
+			tell_number(w, &c[i], "setsid");
+			note_leaver(w, &c[i]);
+			break;
+		case KIN_SETPGID:
+			tell_number(w, &c[i], "setpgid");
+			break;
+		case KIN_REPARENTED:
+			tell_reparented(w, &c[i]);
+			break;
+		}
+	}
+	if (n)
+		kin_taken(w->kin);
+}
+
+/* --- what was done --- */
+
+void warden_tell_started(struct warden *w)
+{
+	struct process p = {
+		.id = w->cmd.id,
+		.ppid = w->self.pid,
+		.pgid = w->pgid,
+		.sid = w->sid,
+		.evidence = EVIDENCE_ROOT | (w->unit->kind == UNIT_CGROUP ? EVIDENCE_CGROUP : 0),
+		.parent_was = w->self,
+		.parent_known = KNOWN_SEEN,
+	};
+	struct jw *j = runlog_begin(w->log, "started", KNOWN_SEEN);
+
+	if (j) {
+		process_json_identity(j, "process", p.id);
+		process_json_facts(j, &p, &w->host, &w->run);
+	}
+	runlog_add(w->log, RUNLOG_FACT);
+}
+
+void warden_tell_leftovers(struct warden *w, const struct table *t)
+{
+	for (size_t i = 0; i < t->procs.n; i++) {
+		const struct process *p = &t->procs.v[i];
+		bool kept = warden_is_kept(w, p);
+		struct jw *j = runlog_begin(w->log, kept ? "kept" : "leftover", KNOWN_SCANNED);
+
+		if (j) {
+			process_json_identity(j, "process", p->id);
+			process_json_facts(j, p, &w->host, &w->run);
+		}
+		runlog_add(w->log, RUNLOG_FACT);
+	}
+}
+
+void warden_tell_look(struct warden *w, const char *what, const struct table *t)
+{
+	struct snapshot_options options = {.pretty = true, .process = {.run = &w->run}};
+	char *text = NULL, name[32];
+	size_t len = 0;
+	FILE *out;
+	int r;
+
+	if (!w->log)
+		return;
+	options.process.run_id = w->run.id;
+	out = open_memstream(&text, &len);
+	if (!out)
+		return;
+	r = snapshot_write(out, t, NULL, 0, &options, NULL);
+	if (fclose(out) != 0 || r < 0) {
+		free(text);
+		return;
+	}
+	snprintf(name, sizeof(name), "%s.json", what);
+	runlog_file(w->log, warden_act(w), what, name, text, len);
+}
+
+static void write_grace(struct warden *w, struct jw *j)
+{
+	struct kin_counts now = kin_counts(w->kin);
+
+	jw_object(j, "in_grace");
+	jw_uint(j, "forked", now.forked - w->at_term.forked);
+	jw_uint(j, "execed", now.execed - w->at_term.execed);
+	jw_uint(j, "exited", now.exited - w->at_term.exited);
+	jw_object_end(j);
+}
+
+void warden_tell_intent(struct warden *w, int sig, const struct identity *to, size_t n)
+{
+	struct operator o = operator_current();
+	struct jw *j = runlog_begin(w->log, "signal_intent", KNOWN_SEEN);
+
+	if (j) {
+		jw_str(j, "act", warden_act(w));
+		operator_json(j, "operator", &o);
+		write_signal(j, sig);
+		jw_str(j, "unit", "run");
+		jw_null(j, "number");
+		jw_uint(j, "grace_ns", w->o->grace_ns);
+		jw_array(j, "to");
+		for (size_t i = 0; i < n; i++)
+			process_json_identity(j, NULL, to[i]);
+		jw_array_end(j);
+		jw_array(j, "not_aimed");
+		jw_array_end(j);
+		if (sig == SIGKILL)
+			write_grace(w, j);
+	}
+	runlog_sync(w->log, RUN_UNKNOWN, w->budget_ns, NULL);
+}
+
+void warden_tell_sent(struct warden *w)
+{
+	struct jw *j = w->sent.n ? runlog_begin(w->log, "signal_sent", KNOWN_SEEN) : NULL;
+
+	if (j) {
+		jw_str(j, "act", warden_act(w));
+		write_signal(j, w->sent_signal);
+		jw_array(j, "to");
+		for (size_t i = 0; i < w->sent.n; i++) {
+			const struct target *t = &w->sent.v[i];
+
+			jw_object(j, NULL);
+			jw_int(j, "pid", t->id.pid);
+			jw_uint(j, "start_ticks", t->id.start);
+			jw_str(j, "result", target_result_name(t->result));
+			jw_str(j, "errno", t->error ? err_name(t->error) : NULL);
+			jw_object_end(j);
+		}
+		jw_array_end(j);
+		runlog_add(w->log, RUNLOG_FACT);
+	}
+	w->sent.n = 0;
+}
+
+void warden_tell_survivors(struct warden *w, const struct table *t)
+{
+	size_t n;
+	const struct ladder_outcome *o = ladder_outcomes(w->ladder, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		struct jw *j;
+
+		if (o[i].gone)
+			continue;
+		j = runlog_begin(w->log, "survivor", KNOWN_SCANNED);
+		if (j) {
+			jw_str(j, "act", warden_act(w));
+			process_json_identity(j, "process", o[i].id);
+			write_signal(j, o[i].last_signal ? o[i].last_signal : SIGTERM);
+			jw_str(j, "why", survivor_why(table_find(t, o[i].id), &o[i]));
+			jw_str(j, "errno", o[i].error ? err_name(o[i].error) : NULL);
+		}
+		runlog_add(w->log, RUNLOG_FACT);
+	}
+}
