@@ -6,8 +6,10 @@
 #include <linux/cn_proc.h>
 #include <linux/connector.h>
 #include <linux/netlink.h>
+#include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -160,23 +162,37 @@ static void a_fork_is_completed_with_the_start_of_the_child(void **state)
 	netlink_close(n);
 }
 
+static void *outlive_main(void *unused)
+{
+	for (;;)
+		pause();
+	return unused;
+}
+
 static void a_process_lives_until_its_last_thread_ended(void **state)
 {
 	struct netlink *n = listening();
 	struct heard h = {0};
-	struct made m;
+	pthread_t thread;
 
 	(void)state;
-	MADE(&m, "thread-left");
-	h.pid = made_pid(&m, "process", 0);
+	h.pid = fork();
+	assert_true(h.pid >= 0);
+	if (h.pid == 0) {
+		alarm(LIFE_S);
+		if (pthread_create(&thread, NULL, outlive_main, NULL) == 0)
+			pthread_exit(NULL);
+		_exit(1);
+	}
 	drain_until(n, &h, 'x');
 	assert_string_equal(h.text, "fx0"); /* its thread is no child */
 	netlink_complete(&h.exit, false);
 	assert_int_equal(h.exit.alive_start, made_start_ticks(h.pid));
-	made_end(&m);
+	kill(h.pid, SIGKILL);
 	drain_until(n, &h, 't');
 	netlink_complete(&h.exit, false);
 	assert_int_equal(h.exit.alive_start, 0);
+	waitpid(h.pid, NULL, 0);
 	netlink_close(n);
 }
 
