@@ -3,7 +3,7 @@ check_LIBRARIES += libhosts.a
 libhosts_a_CPPFLAGS = $(UNIT_CPPFLAGS)
 libhosts_a_SOURCES = %D%/hosts.c %D%/hosts.h %D%/judged.c %D%/judged.h
 
-UNIT_MODEL = test_asked test_excuse test_kin test_lineage test_origin test_pipes test_process test_run \
+UNIT_MODEL = test_asked test_excuse test_kin test_kin_history test_lineage test_origin test_pipes test_process test_run \
 	test_run_state test_selector test_suspect test_table test_tracker test_tree
 check_PROGRAMS += $(UNIT_MODEL)
 TESTS += $(UNIT_MODEL)
@@ -20,6 +20,10 @@ test_excuse_LDADD = $(MODEL_LDADD)
 test_kin_SOURCES = %D%/test_kin.c
 test_kin_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_kin_LDADD = $(MODEL_LDADD)
+
+test_kin_history_SOURCES = %D%/test_kin_history.c
+test_kin_history_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_kin_history_LDADD = $(MODEL_LDADD)
 
 test_lineage_SOURCES = %D%/test_lineage.c
 test_lineage_CPPFLAGS = $(UNIT_CPPFLAGS)

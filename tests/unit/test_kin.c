@@ -1,6 +1,7 @@
 #include "model/kin.h"
 #include "model/process.h"
 
+#include <malloc.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -253,10 +254,129 @@ static void members_follow_from_what_is_told(void **state)
 	}
 }
 
+static void loss_calls_for_a_scan_that_begins_after_it(void **state)
+{
+	struct kin *k = kin_of_run();
+	struct kin_reading root = {.id = {ROOT, 100}, .ppid = REAPER, .pgid = ROOT, .sid = ROOT};
+
+	(void)state;
+	assert_false(kin_unsure(k));
+	kin_event(k, &(struct event){.kind = EVENT_LOST, .boot_ns = T0 + 50 * MS, .lost = 3}, NULL);
+	assert_true(kin_unsure(k));
+	assert_int_equal(kin_counts(k).lost, 3);
+	kin_scan(k, &root, 1, true, T0 + 49 * MS, NULL);
+	assert_true(kin_unsure(k));
+	kin_scan(k, &root, 1, false, T0 + 60 * MS, NULL);
+	assert_true(kin_unsure(k));
+	kin_scan(k, &root, 1, true, T0 + 60 * MS, NULL);
+	assert_false(kin_unsure(k));
+	kin_free(k);
+}
+
+static void what_wait_tells_ends_a_member_once(void **state)
+{
+	struct kin *k = kin_of_run();
+	char got[2000];
+
+	(void)state;
+	tell(k, "f100:101 f101:102");
+	kin_reaped(k, (struct identity){101, 99}, 5, T0 + 40 * MS); /* another of that PID */
+	kin_reaped(k, (struct identity){101, started[101]}, 256, T0 + 40 * MS);
+	kin_reaped(k, (struct identity){101, started[101]}, 256, T0 + 40 * MS);
+	kin_event(k, &(struct event){.kind = EVENT_EXIT, .boot_ns = T0 + 40 * MS, .pid = 101},
+		  NULL);
+	changes_text(k, got);
+	assert_string_equal(got, "f101<100 f102<101 x101=256 r102:101>50?");
+	kin_free(k);
+}
+
+static void a_status_learned_late_is_kept_with_the_dead(void **state)
+{
+	struct kin *k = kin_of_run();
+	struct identity id;
+	const struct kin_member *m;
+
+	(void)state;
+	tell(k, "f100:101 s101 { 100:50:100:100 }");
+	id = (struct identity){101, started[101]};
+	m = kin_member(k, id);
+	assert_non_null(m);
+	assert_false(m->alive);
+	assert_false(m->status_known);
+	kin_reaped(k, id, 9, T0);
+	assert_true(kin_member(k, id)->status_known);
+	assert_int_equal(kin_member(k, id)->status, 9);
+	kin_free(k);
+}
+
+/* The n-th of very many children of the root: each comes, perhaps leaves, and ends. */
+static void one_more(struct kin *k, int n, bool leaves)
+{
+	uint64_t at = T0 + (uint64_t)n * MS;
+	struct event e = {.kind = EVENT_FORK,
+			  .boot_ns = at,
+			  .pid = ROOT,
+			  .child = 1000 + n % 30000,
+			  .child_start = at / (10 * MS),
+			  .start_read = true};
+
+	assert_int_equal(kin_event(k, &e, NULL), 0);
+	e = (struct event){.boot_ns = at + 1, .pid = e.child};
+	e.kind = EVENT_SID;
+	if (leaves)
+		assert_int_equal(kin_event(k, &e, NULL), 0);
+	e.kind = EVENT_EXIT;
+	assert_int_equal(kin_event(k, &e, NULL), 0);
+	kin_taken(k);
+}
+
+static void the_dead_do_not_pile_up(void **state)
+{
+	struct kin *k = kin_of_run();
+	size_t before, n;
+
+	(void)state;
+	for (int i = 0; i < 40000; i++)
+		one_more(k, i, false);
+	before = mallinfo2().uordblks;
+	for (int i = 40000; i < 140000; i++)
+		one_more(k, i, false);
+	assert_true(mallinfo2().uordblks <= before);
+	kin_members(k, &n);
+	assert_int_equal(n, 1);
+	for (int i = 140000; i < 145000; i++)
+		one_more(k, i, true);
+	kin_members(k, &n);
+	assert_int_equal(n, 1 + KIN_DEAD_MAX);
+	assert_int_equal(kin_counts(k).exited, 145000);
+	assert_int_equal(kin_counts(k).alive, 1);
+	kin_free(k);
+}
+
+static void who_left_the_cgroup_is_kept_dead(void **state)
+{
+	struct kin *k = kin_of_run();
+	char got[2000];
+
+	(void)state;
+	tell(k, "f100:101");
+	kin_left_cgroup(k, (struct identity){101, started[101]});
+	kin_event(k, &(struct event){.kind = EVENT_EXIT, .boot_ns = T0 + 40 * MS, .pid = 101},
+		  NULL);
+	members_text(k, got);
+	assert_string_equal(got, "101<100-dead");
+	kin_free(k);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(members_follow_from_what_is_told),
+		cmocka_unit_test(loss_calls_for_a_scan_that_begins_after_it),
+		cmocka_unit_test(what_wait_tells_ends_a_member_once),
+		cmocka_unit_test(a_status_learned_late_is_kept_with_the_dead),
+		cmocka_unit_test(who_left_the_cgroup_is_kept_dead),
+		cmocka_unit_test(the_dead_do_not_pile_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
