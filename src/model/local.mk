@@ -2,6 +2,7 @@ noinst_LIBRARIES += libmodel.a
 libmodel_a_CPPFLAGS = $(AM_CPPFLAGS)
 libmodel_a_SOURCES = \
 	%D%/asked.c %D%/asked.h \
+	%D%/detail.c \
 	%D%/diff.c %D%/diff.h \
 	%D%/event.h \
 	%D%/excuse.c %D%/excuse.h \

@@ -57,6 +57,7 @@ struct detail {
 	_Atomic unsigned refs;              /* two threads may share what is of a replayed file */
 	unsigned have;                      /* detail_bits that were read */
 	unsigned char unread[DETAIL_COUNT]; /* errno of those that could not be, by bit number */
+	bool packed;                        /* all it owns is in one block with it */
 
 	struct bytes comm;
 	struct bytes cmdline; /* masked arguments, each ended by NUL; kthreads, zombies: none */
@@ -129,52 +130,64 @@ enum evidence_bit {
 	EVIDENCE_AUDIT = 1 << 11, /* in the run's audit session, which only root can change */
 };
 
+/*
+ * A view holds three tables of them (the newest, the one being read, what was there before): what
+ * is added here counts thirty thousand times on a host of 10,000.  So wide fields come first.
+ */
 struct process {
 	/* --- each scan --- */
 	struct identity id;
 	pid_t ppid, pgid, sid, tpgid;
-	uint32_t tty_nr; /* kernel's encoding, 0: none */
-	char state;      /* R S D Z T t I X; 'Z' only if no other thread lives */
-	uint32_t pf;     /* PF_* */
-	uint32_t threads;
 	uint64_t cpu_ticks;
 	uint64_t rss_kb;
 	uint64_t start_stack; /* changes with exec; 0 where not permitted */
-	uid_t owner;          /* of /proc/PID: the effective uid */
+	uint32_t tty_nr;      /* kernel's encoding, 0: none */
+	uint32_t pf;          /* PF_* */
+	uint32_t threads;
+	uid_t owner; /* of /proc/PID: the effective uid */
 
 	struct detail *detail; /* counted; NULL: not read */
 
 	/* --- folded in by the tracker and the judges of the model --- */
 	struct identity parent_was; /* original parent, as far as known */
-	enum known parent_known;    /* how parent_was is known */
-	enum known reparented;      /* KNOWN_NOT: no sign of it.  SCANNED/SEEN: observed */
-	bool reparent_possible;     /* a reaper's child with nothing that proves it */
-	uint8_t origin;             /* enum origin_kind */
 	struct bytes origin_name; /* owned: "cron.service", "session-12.scope", "docker 3f2a…" */
+	struct bytes remote;      /* owned: "198.51.100.9:443" of the first connection,
+				     * else of one within this host; unknown: none */
+	uint64_t reach_scan;      /* the scan at which its connections were last asked for */
+	uint64_t spoke_from;      /* when a member of the run in view spoke with it (source): */
+	uint64_t spoke_until;     /* not before and last seen, ticks since boot; 0: not seen */
+	uint32_t cpu_permille;    /* of one core since the last scan */
 	uint16_t unit_len;        /* bytes of detail->cgroup that name its origin; 0: none do */
 	uint16_t suspect;         /* suspect_bits that nothing explains away */
 	uint16_t explained;       /* suspect_bits that its origin explains */
 	uint16_t evidence;        /* evidence_bits of the run in view; 0: no member */
-	uint8_t ends;             /* of the pipes of the run in view: bit n, it holds the end that
-				   * is the root's descriptor n; bit 3 + n, the other end of it */
-	bool ends_known;          /* its descriptors were looked at for them (source) */
-	uint8_t ends_error;       /* errno, where they could not be read */
-	uint64_t spoke_from;      /* when a member of the run in view spoke with it (source): */
-	uint64_t spoke_until;     /* not before and last seen, ticks since boot; 0: not seen */
-	bool survived;            /* a signal of ours that should have ended it */
-	bool tty_closed;          /* its controlling terminal is gone (source) */
-	uint32_t cpu_permille;    /* of one core since the last scan */
-	bool reach_known;         /* its connections were asked for */
-	uint8_t reach_error;      /* errno, where they could not be read */
-	uint64_t reach_scan;      /* the scan at which they last were */
 	uint16_t connections;     /* established, to other hosts */
-	struct bytes remote;      /* owned: "198.51.100.9:443" of the first of them, else of one
-				   * within this host; unknown: none */
+
+	char state;                  /* R S D Z T t I X; 'Z' only if no other thread lives */
+	uint8_t origin;              /* enum origin_kind */
+	enum known parent_known : 8; /* how parent_was is known */
+	enum known reparented : 8;   /* KNOWN_NOT: no sign of it.  SCANNED/SEEN: observed */
+	bool reparent_possible;      /* a reaper's child with nothing that proves it */
+	uint8_t ends;                /* of the pipes of the run in view: bit n, it holds the end
+				      * that is the root's descriptor n; bit 3 + n, the other end */
+	bool ends_known;             /* its descriptors were looked at for them (source) */
+	uint8_t ends_error;          /* errno, where they could not be read */
+	bool survived;               /* a signal of ours that should have ended it */
+	bool tty_closed;             /* its controlling terminal is gone (source) */
+	bool reach_known;            /* its connections were asked for */
+	uint8_t reach_error;         /* errno, where they could not be read */
 };
 
 struct detail *detail_new(void); /* refs 1; NULL when out of memory */
 struct detail *detail_ref(struct detail *d);
 void detail_unref(struct detail *d); /* NULL is fine */
+
+/*
+ * Moves a detail that nobody else refers to, and all it owns, into one block: by a dozen texts of
+ * their own, most of them short, it is half as large again.  Returns what is there in its place:
+ * d as it was when out of memory.
+ */
+struct detail *detail_pack(struct detail *d);
 
 /* Frees what p owns (not p). */
 void process_clear(struct process *p);

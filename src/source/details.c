@@ -472,7 +472,7 @@ int details_read(struct details_reader *r, struct process *p, const char *comm, 
 	if (!bytes_set(&d->user, user, strlen(user)))
 		goto nomem;
 	detail_unref(p->detail);
-	p->detail = d;
+	p->detail = detail_pack(d);
 	return 0;
 nomem:
 	rc = -ENOMEM;

@@ -402,6 +402,8 @@ static int read_detail(const json_t *o, struct process *p, struct err *err)
 		detail_unref(d);
 		p->detail = NULL;
 	}
+	if (!r && p->detail)
+		p->detail = detail_pack(d);
 	return r;
 }
 

@@ -180,6 +180,37 @@ static void a_copy_shares_details_and_owns_the_rest(void **state)
 	detail_unref(NULL);
 }
 
+static void a_packed_detail_says_the_same(void **state)
+{
+	struct table *t = hosts_table("9 1 9 9 S 5 x mark=AGENT:a mark=CRUSH: secret=API_TOKEN "
+				      "secret=SSH_AUTH_SOCK cgroup=/a.slice/b.scope\n");
+	struct process *p = hosts_process(t, 9);
+	struct bytes *stderr_text = &p->detail->stdio[2];
+
+	(void)state;
+	assert_true(bytes_set(&p->detail->cmdline, "a\0\0b c", 7)); /* with its last NUL */
+	assert_true(bytes_set(stderr_text, "pipe:[7]", 8));
+	bytes_free(&p->detail->cwd);
+	assert_true(bytes_set(&p->detail->exe, "", 0));
+	p->detail->sig_ignored = 5;
+	p->detail = detail_pack(p->detail);
+	assert_int_equal(p->detail->refs, 1);
+	assert_int_equal(p->detail->sig_ignored, 5);
+	assert_true(bytes_is(&p->detail->comm, "x"));
+	assert_int_equal(p->detail->cmdline.len, 7);
+	assert_memory_equal(p->detail->cmdline.data, "a\0\0b c\0", 8);
+	assert_true(bytes_is(&p->detail->cgroup, "/a.slice/b.scope"));
+	assert_true(bytes_is(&p->detail->stdio[2], "pipe:[7]"));
+	assert_true(bytes_is(&p->detail->exe, "")); /* known to be empty */
+	assert_false(bytes_known(&p->detail->cwd));
+	assert_string_equal(process_mark(p, "AGENT"), "a");
+	assert_string_equal(process_mark(p, "CRUSH"), "");
+	assert_int_equal(p->detail->n_secret_names, 2);
+	assert_string_equal(p->detail->secret_names[0], "API_TOKEN");
+	assert_string_equal(p->detail->secret_names[1], "SSH_AUTH_SOCK");
+	table_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -191,6 +222,7 @@ int main(void)
 		cmocka_unit_test(a_command_is_one_line),
 		cmocka_unit_test(a_process_without_details_has_a_command_too),
 		cmocka_unit_test(a_copy_shares_details_and_owns_the_rest),
+		cmocka_unit_test(a_packed_detail_says_the_same),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
