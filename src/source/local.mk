@@ -10,5 +10,6 @@ libsource_a_SOURCES = \
 	%D%/pids.c %D%/pids.h \
 	%D%/replay.c %D%/replay.h \
 	%D%/replay_process.c \
-	%D%/source.c %D%/source.h \
+	%D%/source.c %D%/source.h %D%/source_parts.h \
+	%D%/source_scan.c \
 	%D%/statfds.c %D%/statfds.h

@@ -127,10 +127,54 @@ static void a_watched_process_that_is_moved_is_read_anew(void **state)
 	source_close(s);
 }
 
+/* Children that live for a millisecond, one after the other; does not return. */
+static void storm(void)
+{
+	alarm(LIFE_S);
+	for (;;) {
+		pid_t child = fork();
+
+		if (child == 0) {
+			usleep(1000);
+			_exit(0);
+		}
+		waitpid(child, NULL, 0);
+	}
+}
+
+static void who_ends_between_the_pass_and_its_details_is_left_out_and_counted(void **state)
+{
+	const struct source_options o = {.details = DETAIL_BASIC};
+	unsigned vanished = 0;
+
+	(void)state;
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0)
+		storm();
+	for (int looks = 0; looks < 2000 && !vanished; looks++) {
+		struct source *s;
+		struct table *t;
+		struct err err = {0};
+
+		assert_int_equal(source_open(&o, &s, &err), 0);
+		assert_int_equal(source_scan(s, &t, &err), 0);
+		vanished += t->coverage.vanished;
+		assert_non_null(table_pid(t, pid));
+		for (size_t i = 0; i < t->procs.n; i++)
+			assert_non_null(t->procs.v[i].detail);
+		table_free(t);
+		source_close(s);
+	}
+	assert_true(vanished);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(a_watched_process_that_is_moved_is_read_anew, end),
+		cmocka_unit_test_teardown(
+			who_ends_between_the_pass_and_its_details_is_left_out_and_counted, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
