@@ -259,6 +259,7 @@ static int take_scan(struct app *a, struct err *err)
 		return 0;
 	}
 	r = tracker_fold(&a->tracker, scan, err);
+	scanner_reuse(a->scanner, tracker_take_spare(&a->tracker));
 	if (!r)
 		r = watch(a, err);
 	if (!r) {

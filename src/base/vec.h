@@ -40,6 +40,25 @@ static inline bool vec_grow(void **v, size_t n, size_t *cap, size_t size)
 	return true;
 }
 
+/* Makes room for n in all, no more; false when out of memory. */
+static inline bool vec_reserve(void **v, size_t n, size_t *cap, size_t size)
+{
+	void *grown;
+
+	if (n <= *cap)
+		return true;
+	if (n > SIZE_MAX / size)
+		return false;
+	grown = realloc(*v, n * size);
+	if (!grown)
+		return false;
+	*v = grown;
+	*cap = n;
+	return true;
+}
+
+#define VEC_RESERVE(vec, n) vec_reserve((void **)&(vec)->v, (n), &(vec)->cap, sizeof(*(vec)->v))
+
 /* Appends; false, and nothing appended, when out of memory. */
 #define VEC_PUSH(vec, item)                                                        \
 	(vec_grow((void **)&(vec)->v, (vec)->n, &(vec)->cap, sizeof(*(vec)->v)) && \

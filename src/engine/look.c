@@ -110,6 +110,7 @@ int look_again(struct look *look, struct err *err)
 
 	if (r < 0)
 		return err_nomem(err);
+	source_reuse(look->source, tracker_take_spare(&look->tracker));
 	r = source_scan(look->source, &scan, err);
 	if (r < 0)
 		return r;

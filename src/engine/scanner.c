@@ -28,6 +28,7 @@ struct worker {
 	struct identity *watched;
 	size_t n_watched;
 	bool watched_changed;
+	struct table *spare; /* for the next scan to fill */
 	struct table *table;
 	struct err err;
 	int result;
@@ -59,6 +60,7 @@ static void worker_unref(struct worker *w)
 	source_close(w->source);
 	ends_reader_free(w->ends);
 	free(w->watched);
+	table_free(w->spare);
 	table_free(w->table);
 	pthread_cond_destroy(&w->wake);
 	pthread_mutex_destroy(&w->lock);
@@ -101,7 +103,7 @@ static void *work(void *arg)
 
 	pthread_mutex_lock(&w->lock);
 	for (;;) {
-		struct table *table = NULL;
+		struct table *table = NULL, *spare;
 		struct look_wanted wanted;
 		struct identity *watched;
 		struct err err = {0};
@@ -119,7 +121,10 @@ static void *work(void *arg)
 		changed = w->watched_changed;
 		w->watched = NULL;
 		w->watched_changed = false;
+		spare = w->spare;
+		w->spare = NULL;
 		pthread_mutex_unlock(&w->lock);
+		source_reuse(w->source, spare);
 		r = scan(w, &wanted, watched, n_watched, changed, &table, &err);
 		free(watched);
 		pthread_mutex_lock(&w->lock);
@@ -262,6 +267,16 @@ bool scanner_busy(const struct scanner *s)
 	busy = s->worker->asked;
 	pthread_mutex_unlock(&s->worker->lock);
 	return busy;
+}
+
+void scanner_reuse(struct scanner *s, struct table *t)
+{
+	struct worker *w = s->worker;
+
+	pthread_mutex_lock(&w->lock);
+	table_free(w->spare);
+	w->spare = t;
+	pthread_mutex_unlock(&w->lock);
 }
 
 int scanner_take(struct scanner *s, struct table **out, struct err *err)

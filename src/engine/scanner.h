@@ -40,6 +40,9 @@ int scanner_watch(struct scanner *s, const struct look_wanted *wanted, const str
 /* Whether a scan is under way. */
 bool scanner_busy(const struct scanner *s);
 
+/* The next scan fills t, which is empty (source_reuse()).  Takes t; NULL is fine. */
+void scanner_reuse(struct scanner *s, struct table *t);
+
 /*
  * Takes a finished scan: 1 and *out (owned), 0 where none is ready yet, or
  * -errno with *err where the scan failed.  Never blocks.

@@ -37,14 +37,27 @@ struct table *table_new(void)
 	return calloc(1, sizeof(struct table));
 }
 
+static void drop_contents(struct table *t)
+{
+	for (size_t i = 0; i < t->procs.n; i++)
+		process_clear(&t->procs.v[i]);
+	free(t->host.logins.v);
+}
+
+void table_clear(struct table *t)
+{
+	struct table empty = {.procs = {.v = t->procs.v, .cap = t->procs.cap}};
+
+	drop_contents(t);
+	*t = empty;
+}
+
 void table_free(struct table *t)
 {
 	if (!t)
 		return;
-	for (size_t i = 0; i < t->procs.n; i++)
-		process_clear(&t->procs.v[i]);
+	drop_contents(t);
 	free(t->procs.v);
-	free(t->host.logins.v);
 	free(t);
 }
 
@@ -61,6 +74,8 @@ struct table *table_clone(const struct table *t)
 	for (size_t i = 0; i < t->host.logins.n; i++)
 		if (!VEC_PUSH(&c->host.logins, t->host.logins.v[i]))
 			goto fail;
+	if (!VEC_RESERVE(&c->procs, t->procs.n))
+		goto fail;
 	for (size_t i = 0; i < t->procs.n; i++) {
 		struct process p;
 

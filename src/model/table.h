@@ -75,6 +75,9 @@ uint64_t host_now_ticks(const struct host *h);
 struct table *table_new(void); /* NULL when out of memory */
 void table_free(struct table *t);
 
+/* As a new one, but with room for as many processes as it had. */
+void table_clear(struct table *t);
+
 /* Deep copy, details shared; NULL when out of memory. */
 struct table *table_clone(const struct table *t);
 

@@ -25,6 +25,7 @@ void tracker_free(struct tracker *k)
 	drop_ghosts(k);
 	free(k->ghosts.v);
 	table_free(k->now);
+	table_free(k->spare);
 	memset(k, 0, sizeof(*k));
 }
 
@@ -230,11 +231,22 @@ int tracker_fold(struct tracker *k, struct table *scan, struct err *err)
 		}
 	k->now = scan;
 	k->scans++;
-	table_free(was);
+	if (was)
+		table_clear(was);
+	table_free(k->spare);
+	k->spare = was;
 	if (gone || k->scans % 60 == 0)
 		prune_ghosts(k);
 	table_count_coverage(scan);
 	return tracker_judge(k, err);
+}
+
+struct table *tracker_take_spare(struct tracker *k)
+{
+	struct table *spare = k->spare;
+
+	k->spare = NULL;
+	return spare;
 }
 
 int tracker_set_run(struct tracker *k, struct run *run, struct err *err)

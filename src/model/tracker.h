@@ -21,8 +21,9 @@ struct ghost {
 };
 
 struct tracker {
-	struct table *now; /* owned; NULL before the first fold */
-	struct run *run;   /* borrowed; NULL: none in view */
+	struct table *now;   /* owned; NULL before the first fold */
+	struct table *spare; /* owned: the one before that, emptied; NULL: none, or taken */
+	struct run *run;     /* borrowed; NULL: none in view */
 	VEC(struct ghost) ghosts;
 	size_t suspects;
 	uint64_t scans;
@@ -34,6 +35,13 @@ void tracker_free(struct tracker *k);
 /* Takes scan in any case.  -ENOMEM where a judge ran out of memory: the facts of
  * the scan are in, its judgements may be of the scan before. */
 int tracker_fold(struct tracker *k, struct table *scan, struct err *err);
+
+/*
+ * An empty table with the room of the one that was folded away, for the next scan to fill
+ * (source_reuse()): of what is taken and given back with each scan holes would remain.  The
+ * caller's now; NULL: none.
+ */
+struct table *tracker_take_spare(struct tracker *k);
 
 /* Changes the run in view (borrowed; NULL: none) and judges anew. */
 int tracker_set_run(struct tracker *k, struct run *run, struct err *err);

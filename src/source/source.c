@@ -102,6 +102,7 @@ void source_close(struct source *s)
 	statfds_close(s->statfds);
 	if (s->proc_fd >= 0)
 		close(s->proc_fd);
+	table_free(s->spare);
 	table_free(s->recorded);
 	free(s->avoid);
 	free(s->watched.v);

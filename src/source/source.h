@@ -45,6 +45,9 @@ void source_close(struct source *s); /* NULL is fine */
  */
 int source_scan(struct source *s, struct table **out, struct err *err);
 
+/* The next scan fills t, which is empty, rather than a table of its own.  Takes t; NULL is fine. */
+void source_reuse(struct source *s, struct table *t);
+
 /*
  * From now on looks at each scan whether these processes were moved to another cgroup, which is
  * no exec: then their details are read anew.  Some 20 µs each; copied.  0 or -ENOMEM.

@@ -36,6 +36,7 @@ struct source {
 		size_t n;
 	} watched;
 	uint64_t first_scan_wall_ns;
+	struct table *spare;    /* for the next scan, empty; NULL: none */
 	struct table *recorded; /* a replayed file: then nothing of /proc is read */
 };
 

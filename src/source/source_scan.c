@@ -32,6 +32,12 @@ static const struct seen *find_seen(const struct source *s, pid_t pid, size_t *f
 	return *from < s->seen.n && s->seen.v[*from].id.pid == pid ? &s->seen.v[*from] : NULL;
 }
 
+void source_reuse(struct source *s, struct table *t)
+{
+	table_free(s->spare);
+	s->spare = t;
+}
+
 int source_watch(struct source *s, const struct identity *ids, size_t n)
 {
 	struct identity *v = n ? malloc(n * sizeof(*v)) : NULL;
@@ -246,7 +252,8 @@ int source_scan(struct source *s, struct table **out, struct err *err)
 
 	if (s->recorded)
 		return scan_recorded(s, out, err);
-	scan.t = table_new();
+	scan.t = s->spare ? s->spare : table_new();
+	s->spare = NULL;
 	if (!scan.t)
 		return err_nomem(err);
 	s->now.n = 0;

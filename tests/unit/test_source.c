@@ -169,12 +169,34 @@ static void who_ends_between_the_pass_and_its_details_is_left_out_and_counted(vo
 	assert_true(vanished);
 }
 
+static void a_scan_fills_the_table_that_it_is_given(void **state)
+{
+	const struct source_options o = {.details = DETAIL_BASIC, .again_and_again = true};
+	struct source *s;
+	struct table *t, *again;
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(source_open(&o, &s, &err), 0);
+	assert_int_equal(source_scan(s, &t, &err), 0);
+	table_clear(t);
+	source_reuse(s, t);
+	assert_int_equal(source_scan(s, &again, &err), 0);
+	assert_ptr_equal(again, t);
+	assert_non_null(table_pid(again, getpid()));
+	assert_int_equal(again->host.self.pid, getpid());
+	table_clear(again);
+	source_reuse(s, again); /* the source's, that ends before it is filled */
+	source_close(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(a_watched_process_that_is_moved_is_read_anew, end),
 		cmocka_unit_test_teardown(
 			who_ends_between_the_pass_and_its_details_is_left_out_and_counted, end),
+		cmocka_unit_test(a_scan_fills_the_table_that_it_is_given),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

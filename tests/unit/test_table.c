@@ -90,6 +90,28 @@ static void a_clone_is_all_of_it_and_its_own(void **state)
 	table_free(copy);
 }
 
+static void a_cleared_table_is_as_a_new_one_with_room(void **state)
+{
+	static const struct table empty;
+	struct table *t = hosts_table("host self=100 hidepid at=77\n"
+				      "login 12 leader=100 tty=pts/3\n"
+				      "100 1 100 100 S 10 a remote=198.51.100.9:443\n"
+				      "200 1 200 200 S 20 b\n");
+	struct process *room = t->procs.v;
+	size_t cap = t->procs.cap;
+
+	(void)state;
+	t->ends_of = (struct identity){100, 10};
+	table_clear(t);
+	assert_ptr_equal(t->procs.v, room);
+	assert_int_equal(t->procs.cap, cap);
+	t->procs.v = NULL;
+	t->procs.cap = 0;
+	assert_memory_equal(t, &empty, sizeof(empty));
+	t->procs.v = room;
+	table_free(t);
+}
+
 static void logins_are_found_by_name_and_scope(void **state)
 {
 	struct table *t = hosts_table("login 1\nlogin 12\nlogin c3 scope=session-c3.scope\n");
@@ -216,6 +238,7 @@ int main(void)
 		cmocka_unit_test(an_empty_table_has_nobody),
 		cmocka_unit_test(a_number_that_is_there_twice_is_the_later_process),
 		cmocka_unit_test(a_clone_is_all_of_it_and_its_own),
+		cmocka_unit_test(a_cleared_table_is_as_a_new_one_with_room),
 		cmocka_unit_test(logins_are_found_by_name_and_scope),
 		cmocka_unit_test(what_could_not_be_read_is_counted),
 		cmocka_unit_test(a_table_that_does_not_show_all_says_so),

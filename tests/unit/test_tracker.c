@@ -192,6 +192,27 @@ static void a_storm_leaves_no_more_ghosts_than_fit(void **state)
 	tracker_free(&k);
 }
 
+static void the_table_before_is_there_to_be_filled_again(void **state)
+{
+	struct table *first = hosts_table(INIT "9 1 9 9 S 5 x\n"), *spare;
+	struct tracker k;
+	struct err err = {0};
+
+	(void)state;
+	tracker_init(&k);
+	assert_int_equal(tracker_fold(&k, first, &err), 0);
+	assert_null(tracker_take_spare(&k));
+	hosts_look(&k, INIT "9 1 9 9 S 5 x\n");
+	spare = tracker_take_spare(&k);
+	assert_ptr_equal(spare, first);
+	assert_int_equal(spare->procs.n, 0);
+	assert_null(tracker_take_spare(&k));
+	table_free(spare);
+	hosts_look(&k, INIT); /* not taken: the tracker's own */
+	hosts_look(&k, INIT);
+	tracker_free(&k);
+}
+
 static void cpu_use_is_taken_between_two_looks(void **state)
 {
 	static const struct {
@@ -364,6 +385,7 @@ int main(void)
 		cmocka_unit_test(dead_members_are_kept_and_counted),
 		cmocka_unit_test(who_was_missed_by_one_scan_is_no_ghost),
 		cmocka_unit_test(a_storm_leaves_no_more_ghosts_than_fit),
+		cmocka_unit_test(the_table_before_is_there_to_be_filled_again),
 		cmocka_unit_test(cpu_use_is_taken_between_two_looks),
 		cmocka_unit_test(what_was_found_out_stays_with_the_process),
 		cmocka_unit_test(any_sequence_of_scans_keeps_the_order),
