@@ -16,7 +16,7 @@ layers() {
 		base:    :$LAYERS_JANSSON -lm
 		model:   base:
 		source:  base model:$LAYERS_PROC2
-		contain: base model:
+		contain: base model:$LAYERS_SECCOMP
 		record:  base model:$LAYERS_SODIUM
 		reach:   base model:
 		engine:  base model source contain record reach:
@@ -139,6 +139,7 @@ result "symbols and includes can be listed" "$found"
 
 result "ncurses is included in one file" "$(one_or_none "$(including '(ncursesw/)?n?curses\.h')")"
 result "libproc2 is included in one file" "$(one_or_none "$(including 'libproc2/[a-z]+\.h')")"
+result "libseccomp is included in one file" "$(one_or_none "$(including 'seccomp\.h')")"
 result "jansson is included in src/base alone" "$(including 'jansson\.h' | grep -v '/src/base/')"
 
 signals='kill|killpg|tgkill|sigqueue|pidfd_send_signal|pthread_kill|pthread_sigqueue'

@@ -1,8 +1,9 @@
 noinst_LIBRARIES += libcontain.a
-libcontain_a_CPPFLAGS = $(AM_CPPFLAGS)
+libcontain_a_CPPFLAGS = $(AM_CPPFLAGS) $(SECCOMP_CFLAGS)
 libcontain_a_SOURCES = \
 	%D%/act.c %D%/act.h \
 	%D%/cgroup.c %D%/cgroup.h \
+	%D%/deny.c %D%/deny.h \
 	%D%/freeze.c %D%/freeze.h \
 	%D%/ladder.c %D%/ladder.h \
 	%D%/pidfd.c %D%/pidfd.h \

@@ -60,7 +60,16 @@ static int hold_command(struct warden *w, struct err *err)
 	int r;
 
 	snprintf(mark, sizeof(mark), RUN_MARK "=%s", w->start->id);
+	if (w->o->deny_detach) {
+		r = deny_open(&w->deny, err);
+		if (r < 0)
+			return r;
+		plan.prepare = deny_install;
+		plan.ctx = &w->deny;
+	}
 	r = spawn_held(&plan, &w->cmd, err);
+	if (!r && w->o->deny_detach)
+		r = deny_take(&w->deny, err);
 	if (r < 0)
 		return r;
 	w->pgid = getpgid(w->cmd.id.pid);
@@ -386,7 +395,7 @@ static void on_talk(struct warden *w)
 	}
 }
 
-enum { FD_SIGNAL, FD_TALK, FD_PARENT, FD_TIMER, FD_LADDER, FD_EVENTS, FD_UNIT, FDS };
+enum { FD_SIGNAL, FD_TALK, FD_PARENT, FD_TIMER, FD_LADDER, FD_EVENTS, FD_UNIT, FD_DENY, FDS };
 
 /* When something is to be done, whatever happens. */
 static uint64_t next_due(const struct warden *w, uint64_t now)
@@ -426,6 +435,7 @@ static void wait_for_something(struct warden *w)
 		[FD_LADDER] = {.fd = w->ladder ? ladder_fd(w->ladder) : -1, .events = POLLIN},
 		[FD_EVENTS] = {.fd = w->net && !rest ? netlink_fd(w->net) : -1, .events = POLLIN},
 		[FD_UNIT] = {.fd = w->unit->events, .events = POLLPRI},
+		[FD_DENY] = {.fd = w->deny.listener, .events = POLLIN},
 	};
 	uint64_t fired;
 
@@ -438,6 +448,8 @@ static void wait_for_something(struct warden *w)
 		on_signals(w);
 	if (p[FD_TALK].revents)
 		on_talk(w);
+	if (p[FD_DENY].revents)
+		warden_deny(w);
 	if (p[FD_PARENT].revents)
 		warden_end(w, CAUSE_PARENT, 0);
 }
@@ -478,6 +490,8 @@ static void warden_clear(struct warden *w)
 	free(w->batches.v);
 	free(w->handoffs.v);
 	free(w->leavers.v);
+	free(w->denied.v);
+	deny_close(&w->deny);
 	free(w->sent.v);
 	file_close_fd(&w->signal_fd);
 	file_close_fd(&w->timer_fd);
@@ -493,6 +507,7 @@ int warden_run(const struct warden_start *start)
 		.timer_fd = -1,
 		.cmd = {.pidfd = -1, .go = -1, .outcome = -1},
 		.helper = {.pidfd = -1, .go = -1, .outcome = -1},
+		.deny = {-1, -1, -1},
 		.tick_ns = UINT64_MAX,
 	};
 	struct err why = {0};

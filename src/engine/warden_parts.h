@@ -6,6 +6,7 @@
 #ifndef STRAY_ENGINE_WARDEN_PARTS_H
 #define STRAY_ENGINE_WARDEN_PARTS_H
 
+#include "contain/deny.h"
 #include "contain/ladder.h"
 #include "engine/launch_talk.h"
 #include "engine/runlog.h"
@@ -84,7 +85,10 @@ struct warden {
 	VEC(struct handoff) handoffs;
 	VEC(struct leaver) leavers;
 	size_t more_leavers;
-	struct table *left; /* owned: the last look at who is alive */
+	struct deny deny;          /* --detach=deny */
+	VEC(struct leaver) denied; /* who tried */
+	size_t tries;              /* in all */
+	struct table *left;        /* owned: the last look at who is alive */
 	int signal_fd, timer_fd;
 	bool front_gone, started, cmd_over, lost_said;
 	int cmd_status;
@@ -135,6 +139,8 @@ void warden_settled(struct warden *w);
 
 /* --- warden_tell.c --- */
 
+/* Answers those who wait for leave to detach: they get none, and it is told. */
+void warden_deny(struct warden *w);
 /* What kin told since the last time, into the journal and to the person. */
 void warden_tell_changes(struct warden *w);
 void warden_tell_started(struct warden *w);

@@ -88,6 +88,15 @@ static void write_escapes(struct warden *w, struct jw *j)
 		jw_object_end(j);
 	}
 	jw_array_end(j);
+	jw_array(j, "detach_denied");
+	for (size_t i = 0; i < w->denied.n; i++) {
+		jw_object(j, NULL);
+		jw_int(j, "pid", w->denied.v[i].id.pid);
+		jw_uint(j, "start_ticks", w->denied.v[i].id.start);
+		jw_str(j, "comm", w->denied.v[i].comm);
+		jw_object_end(j);
+	}
+	jw_array_end(j);
 	jw_array(j, "handed_off");
 	for (size_t i = 0; i < w->handoffs.n; i++) {
 		const struct handoff *h = &w->handoffs.v[i];
@@ -111,6 +120,7 @@ static void write_counts(struct warden *w, struct jw *j)
 	jw_uint(j, "execed", c.execed);
 	jw_uint(j, "exited", c.exited);
 	jw_uint(j, "more_detached", w->more_leavers);
+	jw_uint(j, "detach_denied", w->tries);
 	jw_uint(j, "kept_by_rule", w->kept);
 	jw_uint(j, "events_counted", runlog_counted(w->log));
 	jw_object_end(j);
@@ -220,6 +230,14 @@ static void say_escapes(struct warden *w)
 	if (w->leavers.n + w->more_leavers > SAID_MAX)
 		warden_say(w, "detached by setsid: %zu more",
 			   w->leavers.n + w->more_leavers - SAID_MAX);
+	for (size_t i = 0; i < w->denied.n && i < SAID_MAX; i++) {
+		char comm[64];
+
+		text_safe(comm, sizeof(comm), w->denied.v[i].comm, strlen(w->denied.v[i].comm),
+			  true);
+		warden_say(w, "not let go: %d %s tried to detach", (int)w->denied.v[i].id.pid,
+			   comm);
+	}
 	for (size_t i = 0; i < w->handoffs.n && i < SAID_MAX; i++) {
 		const struct handoff *h = &w->handoffs.v[i];
 		char comm[64];

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/proc_stat.h"
 #include "engine/survivor.h"
 #include "record/host_json.h"
 #include "record/operator.h"
@@ -188,6 +189,51 @@ static void note_leaver(struct warden *w, const struct kin_change *c)
 	read_comm(c->id, l.comm, sizeof(l.comm));
 	if (w->leavers.n >= WARDEN_LEAVERS_MAX || !VEC_PUSH(&w->leavers, l))
 		w->more_leavers++;
+}
+
+static void tell_denied(struct warden *w, const struct denied *d, struct identity id)
+{
+	struct jw *j = runlog_begin(w->log, "detach_denied", KNOWN_SEEN);
+
+	if (!j)
+		return;
+	process_json_identity(j, "process", id);
+	jw_str(j, "call", d->setsid ? "setsid" : "setpgid");
+	if (!d->setsid) {
+		jw_int(j, "pid", d->args[0]);
+		jw_int(j, "pgid", d->args[1]);
+	}
+	runlog_add(w->log, RUNLOG_FACT);
+}
+
+static void note_denied(struct warden *w, struct identity id)
+{
+	struct leaver l = {.id = id};
+
+	w->tries++;
+	for (size_t i = 0; i < w->denied.n; i++)
+		if (identity_same(w->denied.v[i].id, id))
+			return;
+	read_comm(id, l.comm, sizeof(l.comm));
+	if (w->denied.n < WARDEN_LEAVERS_MAX)
+		VEC_PUSH(&w->denied, l);
+}
+
+void warden_deny(struct warden *w)
+{
+	struct denied d;
+	int r;
+
+	while ((r = deny_next(&w->deny, &d)) > 0) {
+		struct proc_stat st;
+
+		if (proc_stat_read(d.pid, &st) < 0)
+			continue;
+		tell_denied(w, &d, (struct identity){d.pid, st.start});
+		note_denied(w, (struct identity){d.pid, st.start});
+	}
+	if (r < 0) /* nobody is left that the filter holds */
+		deny_close(&w->deny);
 }
 
 void warden_tell_changes(struct warden *w)
