@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define KEY_SIZE 40   /* of a member's name, with its NUL */
 #define SHORT_MAX 300 /* bytes of a command line in the timeline */
 
 void words_text(struct words *w, const char *text, size_t max)
@@ -121,32 +122,6 @@ void words_outlived(struct words *w, const json_t *event)
 	words_text(w, why ? phrase_why_alive(why) : "why is not known", SHORT_MAX);
 }
 
-static void say_opened(struct words *w, const json_t *e)
-{
-	put(w, "run recorded, ");
-	text(w, e, "how");
-	put(w, " by ");
-	words_operator(w, e);
-}
-
-static void say_adopted(struct words *w, const json_t *e)
-{
-	put(w, "adopted: ");
-	text(w, e, "target");
-	put(w, " with ");
-	number(w, e, "members");
-	put(w, " members, by ");
-	words_operator(w, e);
-	if (event_time(e, "started_at")) {
-		put(w, "; started ");
-		when(w, e, "started_at");
-	}
-	if (event_time(e, "expired_at")) {
-		put(w, "; expired ");
-		when(w, e, "expired_at");
-	}
-}
-
 /* What a process was when it was met. */
 static void facts(struct words *w, const json_t *e)
 {
@@ -164,262 +139,44 @@ static void facts(struct words *w, const json_t *e)
 	}
 }
 
-static void say_started(struct words *w, const json_t *e)
+static void processes(struct words *w, const json_t *e, const char *key)
 {
-	identity(w, e, "process");
-	put(w, " found");
-	facts(w, e);
-}
-
-static void say_forked(struct words *w, const json_t *e)
-{
-	identity(w, e, "process");
-	put(w, " forked ");
-	identity(w, e, "child");
-	facts(w, e);
-}
-
-static void say_execed(struct words *w, const json_t *e)
-{
-	identity(w, e, "process");
-	put(w, " executed ");
-	text(w, e, "exe");
-	put(w, ": ");
-	words_command(w, e, SHORT_MAX);
-}
-
-static void say_exited(struct words *w, const json_t *e)
-{
-	identity(w, e, "process");
-	if (event_str(e, "signal")) {
-		put(w, " ended by signal ");
-		text(w, e, "signal");
-	} else if (json_is_integer(json_object_get(e, "status"))) {
-		put(w, " ended with status ");
-		number(w, e, "status");
-	} else {
-		put(w, " ended, how is not known");
-	}
-}
-
-static void say_setsid(struct words *w, const json_t *e)
-{
-	identity(w, e, "process");
-	put(w, " left session ");
-	number(w, e, "from");
-	put(w, " for ");
-	number(w, e, "to");
-	put(w, " (setsid)");
-}
-
-static void say_setpgid(struct words *w, const json_t *e)
-{
-	identity(w, e, "process");
-	put(w, " left group ");
-	number(w, e, "from");
-	put(w, " for ");
-	number(w, e, "to");
-	put(w, " (setpgid)");
-}
-
-static void say_reparented(struct words *w, const json_t *e)
-{
-	identity(w, e, "process");
-	put(w, " has another parent: was ");
-	identity(w, e, "from");
-	put(w, ", is ");
-	identity(w, e, "to");
-}
-
-static void say_left_cgroup(struct words *w, const json_t *e)
-{
-	identity(w, e, "process");
-	put(w, " left cgroup ");
-	text(w, e, "from");
-	put(w, " for ");
-	text(w, e, "to");
-}
-
-static void say_leftover(struct words *w, const json_t *e)
-{
-	identity(w, e, "process");
-	put(w, " is left (");
-	words_list(w, json_object_get(e, "classes"));
-	put(w, ")");
-	facts(w, e);
-}
-
-static void say_deadline(struct words *w, const json_t *e)
-{
-	put(w, "the deadline passed: ");
-	when(w, e, "deadline_at");
-}
-
-static void say_end(struct words *w, const json_t *e)
-{
-	put(w, "the end was asked for by ");
-	words_operator(w, e);
-}
-
-static void processes(struct words *w, const json_t *list, const char *detail, const char *more)
-{
-	const json_t *v;
+	const json_t *list = json_object_get(e, key), *v;
 	size_t i;
 
 	if (!json_array_size(list))
 		put(w, "none");
 	json_array_foreach(list, i, v)
 	{
+		const char *detail = event_str(v, "result") ? "result" : "why";
+
 		put(w, i ? ", " : "");
 		words_identity(w, v);
 		if (!event_str(v, detail))
 			continue;
 		put(w, " ");
 		text(w, v, detail);
-		if (event_str(v, more)) {
+		if (event_str(v, "errno")) {
 			put(w, " (");
-			text(w, v, more);
+			text(w, v, "errno");
 			put(w, ")");
 		}
 	}
 }
 
-static void say_intent(struct words *w, const json_t *e)
+static void seconds(struct words *w, const json_t *e, const char *key)
 {
-	text(w, e, "signal");
-	put(w, " intended by ");
-	words_operator(w, e);
-	put(w, "; unit ");
-	text(w, e, "unit");
-	if (event_uint(e, "number")) {
-		put(w, " ");
-		number(w, e, "number");
-	}
-	put(w, "; to ");
-	processes(w, json_object_get(e, "to"), "why", "errno");
-	put(w, "; not aimed at: ");
-	processes(w, json_object_get(e, "not_aimed"), "why", "errno");
+	int64_t ns = 0;
+
+	json_get_int(e, key, INT64_MIN, INT64_MAX, &ns, NULL, NULL);
+	fprintf(w->out, "%+.3f s", (double)ns / 1e9);
 }
 
-static void say_sent(struct words *w, const json_t *e)
+static void connections(struct words *w, const json_t *e, const char *key)
 {
-	text(w, e, "signal");
-	put(w, ": ");
-	processes(w, json_object_get(e, "to"), "result", "errno");
-}
-
-static void say_frozen(struct words *w, const json_t *e)
-{
-	put(w, event_is(e, "frozen") ? "frozen: " : "thawed: ");
-	processes(w, json_object_get(e, "to"), "result", "errno");
-}
-
-static void say_survivor(struct words *w, const json_t *e)
-{
-	identity(w, e, "process");
-	put(w, " SURVIVED ");
-	words_outlived(w, e);
-}
-
-static void say_kept(struct words *w, const json_t *e)
-{
-	identity(w, e, "process");
-	put(w, " kept by the rule ");
-	text(w, e, "rule");
-}
-
-static void say_snapshot(struct words *w, const json_t *e)
-{
-	text(w, e, "what");
-	put(w, " written: ");
-	text(w, e, "file");
-}
-
-static void say_note(struct words *w, const json_t *e)
-{
-	put(w, "note by ");
-	words_operator(w, e);
-	if (json_is_object(json_object_get(e, "process"))) {
-		put(w, " on ");
-		identity(w, e, "process");
-	}
-	put(w, ": ");
-	words_text(w, event_str(e, "text"), EXPORT_TEXT_MAX);
-}
-
-static void say_action(struct words *w, const json_t *e)
-{
-	put(w, event_is(e, "action_accepted") ? "action accepted: " : "action REFUSED: ");
-	words_text(w, event_str(e, "action") ? event_str(e, "action") : "(not named)", SHORT_MAX);
-	put(w, ", the run being ");
-	text(w, e, "state");
-	put(w, "; asked by ");
-	words_operator(w, e);
-}
-
-static void say_watch(struct words *w, const json_t *e)
-{
-	identity(w, e, "watcher");
-	if (event_is(e, "watch_started"))
-		put(w, " began to watch");
-	else if (event_is(e, "runner_lost"))
-		put(w, " that watched was found dead");
-	else
-		put(w, " stopped watching: ");
-	if (event_is(e, "watch_stopped"))
-		text(w, e, "reason");
-}
-
-static void say_clock(struct words *w, const json_t *e)
-{
-	int64_t by_ns = 0;
-
-	json_get_int(e, "by_ns", INT64_MIN, INT64_MAX, &by_ns, NULL, NULL);
-	fprintf(w->out, "the wall clock was stepped by %+.3f s", (double)by_ns / 1e9);
-}
-
-static void say_lost(struct words *w, const json_t *e)
-{
-	number(w, e, "count");
-	put(w, " events of ");
-	text(w, e, "source");
-	put(w, " were lost");
-}
-
-static void say_anchored(struct words *w, const json_t *e)
-{
-	put(w, "head of event ");
-	number(w, e, "anchored_seq");
-	put(w, " sent to ");
-	text(w, e, "to");
-}
-
-static void say_torn(struct words *w, const json_t *e)
-{
-	put(w, "the writer before had died while it wrote: ");
-	number(w, e, "bytes");
-	put(w, " bytes");
-}
-
-static void say_closed(struct words *w, const json_t *e)
-{
-	put(w, "run closed: ");
-	text(w, e, "state");
-	put(w, ", alive ");
-	number(w, e, "alive");
-	if (event_time(e, "over_at")) {
-		put(w, ", over since ");
-		when(w, e, "over_at");
-	}
-}
-
-static void say_reach(struct words *w, const json_t *e)
-{
-	const json_t *list = json_object_get(e, "connections"), *c;
-	int64_t unasked = 0;
+	const json_t *list = json_object_get(e, key), *c;
 	size_t i;
 
-	put(w, "connections: ");
 	if (!json_array_size(list))
 		put(w, "none was seen");
 	json_array_foreach(list, i, c)
@@ -435,13 +192,150 @@ static void say_reach(struct words *w, const json_t *e)
 		       : before        ? ", gone after"
 				       : ", new after");
 	}
-	if (json_get_int(e, "processes_not_asked", 0, INT64_MAX, &unasked, NULL, NULL) == 0 &&
-	    unasked) {
-		put(w, "; not known of ");
-		number(w, e, "processes_not_asked");
-		put(w, " processes");
+}
+
+/* --- sentences --- */
+
+static void long_text(struct words *w, const json_t *e, const char *key)
+{
+	words_text(w, event_str(e, key), EXPORT_TEXT_MAX);
+}
+
+static void list(struct words *w, const json_t *e, const char *key)
+{
+	words_list(w, json_object_get(e, key));
+}
+
+static void whole(struct words *w, const json_t *e, const char *key)
+{
+	if (strcmp(key, "operator") == 0)
+		words_operator(w, e);
+	else if (strcmp(key, "command") == 0)
+		words_command(w, e, SHORT_MAX);
+	else if (strcmp(key, "outlived") == 0)
+		words_outlived(w, e);
+	else
+		facts(w, e);
+}
+
+/* How a member is said, by the letter before its name. */
+static const struct kind {
+	char letter;
+	void (*say)(struct words *, const json_t *, const char *);
+} kinds[] = {
+	{'@', identity},    {'#', number},    {'~', when}, {'=', text},
+	{'"', long_text},   {'*', processes}, {',', list}, {'+', seconds},
+	{'/', connections}, {'!', whole}, /* of the event, not of a member */
+};
+
+static bool is_there(const json_t *e, const char *key)
+{
+	const json_t *v = json_object_get(e, key);
+
+	return v && !json_is_null(v);
+}
+
+/* The name in "{@process}" or "{=action|(not named)}". */
+static void key_of(const char *member, char key[static KEY_SIZE])
+{
+	snprintf(key, KEY_SIZE, "%.*s", (int)strcspn(member + 2, "|}"), member + 2);
+}
+
+/* The member as its letter says it, or what is to be said without it; returns what follows. */
+static const char *say_member(struct words *w, const json_t *e, const char *at)
+{
+	size_t len = strcspn(at, "}"), alt = strcspn(at, "|");
+	char key[KEY_SIZE];
+
+	key_of(at, key);
+	if (alt < len && !is_there(e, key))
+		fwrite(at + alt + 1, 1, len - alt - 1, w->out);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (kinds[i].letter == at[1] && (alt >= len || is_there(e, key)))
+			kinds[i].say(w, e, key);
+	return at + len + 1;
+}
+
+/* What is said only with the first member in it (a number that is 0 is none): where that begins,
+ * or what follows. */
+static const char *enter(const json_t *e, const char *at)
+{
+	const json_t *v;
+	char key[KEY_SIZE];
+
+	key_of(at + strcspn(at, "{"), key);
+	v = json_object_get(e, key);
+	if (is_there(e, key) && !(json_is_integer(v) && !json_integer_value(v)))
+		return at + 1;
+	return at + strcspn(at, "]") + 1;
+}
+
+static void say(struct words *w, const json_t *e, const char *at)
+{
+	while (*at) {
+		size_t plain = strcspn(at, "{[]");
+
+		fwrite(at, 1, plain, w->out);
+		at += plain;
+		if (*at == '{')
+			at = say_member(w, e, at);
+		else if (*at == '[')
+			at = enter(e, at);
+		else if (*at)
+			at++;
 	}
 }
+
+/*
+ * What is said of an event.  {@process} a member, its letter from `kinds`; behind | what is said
+ * without it; [...] only where the first member in it is there.  Of several for one event the
+ * first says it of which the member `with` is there.
+ */
+static const struct sentence {
+	const char *event, *with, *words;
+} sentences[] = {
+	{"run_opened", NULL, "run recorded, {=how} by {!operator}"},
+	{"adopted", NULL,
+	 "adopted: {=target} with {#members} members, by {!operator}[; started {~started_at}]"
+	 "[; expired {~expired_at}]"},
+	{"started", NULL, "{@process} found{!facts}"},
+	{"forked", NULL, "{@process} forked {@child}{!facts}"},
+	{"execed", NULL, "{@process} executed {=exe}: {!command}"},
+	{"exited", "signal", "{@process} ended by signal {=signal}"},
+	{"exited", "status", "{@process} ended with status {#status}"},
+	{"exited", NULL, "{@process} ended, how is not known"},
+	{"setsid", NULL, "{@process} left session {#from} for {#to} (setsid)"},
+	{"setpgid", NULL, "{@process} left group {#from} for {#to} (setpgid)"},
+	{"reparented", NULL, "{@process} has another parent: was {@from}, is {@to}"},
+	{"left_cgroup", NULL, "{@process} left cgroup {=from} for {=to}"},
+	{"leftover", NULL, "{@process} is left ({,classes}){!facts}"},
+	{"deadline_expired", NULL, "the deadline passed: {~deadline_at}"},
+	{"end_requested", NULL, "the end was asked for by {!operator}"},
+	{"signal_intent", NULL,
+	 "{=signal} intended by {!operator}; unit {=unit}[ {#number}]; to {*to}; not aimed at: "
+	 "{*not_aimed}"},
+	{"signal_sent", NULL, "{=signal}: {*to}"},
+	{"frozen", NULL, "frozen: {*to}"},
+	{"thawed", NULL, "thawed: {*to}"},
+	{"survivor", NULL, "{@process} SURVIVED {!outlived}"},
+	{"kept", NULL, "{@process} kept by the rule {=rule}"},
+	{"snapshot", NULL, "{=what} written: {=file}"},
+	{"note", NULL, "note by {!operator}[ on {@process}]: {\"text}"},
+	{"action_accepted", NULL,
+	 "action accepted: {=action|(not named)}, the run being {=state}; asked by {!operator}"},
+	{"action_refused", NULL,
+	 "action REFUSED: {=action|(not named)}, the run being {=state}; asked by {!operator}"},
+	{"watch_started", NULL, "{@watcher} began to watch"},
+	{"watch_stopped", NULL, "{@watcher} stopped watching: {=reason}"},
+	{"runner_lost", NULL, "{@watcher} that watched was found dead"},
+	{"clock_stepped", NULL, "the wall clock was stepped by {+by_ns}"},
+	{"events_lost", NULL, "{#count} events of {=source} were lost"},
+	{"anchored", NULL, "head of event {#anchored_seq} sent to {=to}"},
+	{"torn_tail", NULL, "the writer before had died while it wrote: {#bytes} bytes"},
+	{"run_closed", NULL, "run closed: {=state}, alive {#alive}[, over since {~over_at}]"},
+	{"reach", NULL,
+	 "connections: {/connections}[; not known of {#processes_not_asked} processes]"},
+};
 
 /* An event that this stray has no words for, as it is. */
 static void say_other(struct words *w, const json_t *e)
@@ -463,48 +357,13 @@ static void say_other(struct words *w, const json_t *e)
 
 void words_event(struct words *w, const json_t *event)
 {
-	static const struct {
-		const char *event;
-		void (*say)(struct words *, const json_t *);
-	} table[] = {
-		{"run_opened", say_opened},
-		{"adopted", say_adopted},
-		{"started", say_started},
-		{"forked", say_forked},
-		{"execed", say_execed},
-		{"exited", say_exited},
-		{"setsid", say_setsid},
-		{"setpgid", say_setpgid},
-		{"reparented", say_reparented},
-		{"left_cgroup", say_left_cgroup},
-		{"leftover", say_leftover},
-		{"deadline_expired", say_deadline},
-		{"end_requested", say_end},
-		{"signal_intent", say_intent},
-		{"signal_sent", say_sent},
-		{"frozen", say_frozen},
-		{"thawed", say_frozen},
-		{"survivor", say_survivor},
-		{"kept", say_kept},
-		{"snapshot", say_snapshot},
-		{"note", say_note},
-		{"action_accepted", say_action},
-		{"action_refused", say_action},
-		{"watch_started", say_watch},
-		{"watch_stopped", say_watch},
-		{"runner_lost", say_watch},
-		{"clock_stepped", say_clock},
-		{"events_lost", say_lost},
-		{"anchored", say_anchored},
-		{"torn_tail", say_torn},
-		{"run_closed", say_closed},
-		{"reach", say_reach},
-	};
+	for (size_t i = 0; i < sizeof(sentences) / sizeof(sentences[0]); i++) {
+		const struct sentence *s = &sentences[i];
 
-	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-		if (event_is(event, table[i].event)) {
-			table[i].say(w, event);
-			return;
-		}
+		if (!event_is(event, s->event) || (s->with && !is_there(event, s->with)))
+			continue;
+		say(w, event, s->words);
+		return;
+	}
 	say_other(w, event);
 }
