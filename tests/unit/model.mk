@@ -1,7 +1,7 @@
 # Hosts written down as text, for the tests of what is made of them.
 check_LIBRARIES += libhosts.a
 libhosts_a_CPPFLAGS = $(UNIT_CPPFLAGS)
-libhosts_a_SOURCES = %D%/hosts.c %D%/hosts.h %D%/judged.c %D%/judged.h
+libhosts_a_SOURCES = %D%/chosen.c %D%/chosen.h %D%/hosts.c %D%/hosts.h %D%/judged.c %D%/judged.h
 
 UNIT_MODEL = test_asked test_excuse test_kin test_kin_history test_lineage test_origin test_pipes test_process test_run \
 	test_run_state test_selector test_suspect test_table test_tracker test_tree

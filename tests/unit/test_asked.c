@@ -1,6 +1,6 @@
 #include "model/asked.h"
 
-#include "tests/unit/hosts.h"
+#include "tests/unit/chosen.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -20,38 +20,13 @@
 #define SILENT BELOW "200 1 200 200 S 400 server\n"
 #define ROOT "300 group session chosen"
 
-struct chosen {
-	struct tracker k;
-	struct run run;
-};
-
 /* Chooses 300; then a source says who spoke with whom. */
 static void choose(struct chosen *c, const char *host, uint64_t over)
 {
-	struct selector s;
-
-	hosts_track(&c->k, SILENT);
-	assert_int_equal(selector_parse("300", &s, NULL), 0);
-	assert_int_equal(run_choose(&c->run, &s, c->k.now, NULL), 0);
+	chosen_find(c, "300", SILENT);
 	c->run.over_ticks = over;
-	assert_int_equal(tracker_set_run(&c->k, &c->run, NULL), 0);
+	chosen_watch(c);
 	hosts_look(&c->k, host);
-	selector_free(&s);
-}
-
-static void finish(struct chosen *c)
-{
-	run_clear(&c->run);
-	tracker_free(&c->k);
-}
-
-static void expect(const struct chosen *c, const char *what, const char *evidence)
-{
-	char got[HOSTS_TEXT];
-
-	hosts_evidence(c->k.now, got);
-	if (strcmp(got, evidence) != 0)
-		fail_msg("%s: \"%s\", not \"%s\"", what, got, evidence);
 }
 
 static void what_a_service_forked_while_a_member_spoke_with_it_is_a_possible_member(void **state)
@@ -87,8 +62,8 @@ static void what_a_service_forked_while_a_member_spoke_with_it_is_a_possible_mem
 		struct chosen c;
 
 		choose(&c, cases[i].host, cases[i].over);
-		expect(&c, cases[i].what, cases[i].evidence);
-		finish(&c);
+		chosen_expect(&c, cases[i].what, cases[i].evidence);
+		chosen_end(&c);
 	}
 }
 
@@ -102,7 +77,7 @@ static void it_is_possible_only_and_flagged_so(void **state)
 	assert_false(run_is_member(hosts_process(c.k.now, 400)));
 	run_flags(&c.run, hosts_process(c.k.now, 400), flags);
 	assert_string_equal(flags, "-S---?");
-	finish(&c);
+	chosen_end(&c);
 }
 
 static void it_stays_so_when_they_have_spoken_and_when_its_forker_is_gone(void **state)
@@ -112,10 +87,10 @@ static void it_stays_so_when_they_have_spoken_and_when_its_forker_is_gone(void *
 	(void)state;
 	choose(&c, HOST, 0);
 	hosts_look(&c.k, SILENT "400 200 400 400 S 600 job\n401 200 401 401 S 701 late\n");
-	expect(&c, "what was seen before the last look", ROOT ", 400 peer");
+	chosen_expect(&c, "what was seen before the last look", ROOT ", 400 peer");
 	hosts_look(&c.k, BELOW "400 1 400 400 S 600 job\n401 1 401 401 S 701 late\n");
-	expect(&c, "its forker is gone", ROOT ", 400 peer");
-	finish(&c);
+	chosen_expect(&c, "its forker is gone", ROOT ", 400 peer");
+	chosen_end(&c);
 }
 
 static void what_one_look_knows_of_it_is_put_to_what_another_does(void **state)
@@ -152,8 +127,8 @@ static void another_run_in_view_has_spoken_with_nobody(void **state)
 	(void)state;
 	choose(&c, HOST "400 200 400 400 S 600 job\n", 0);
 	assert_int_equal(tracker_set_run(&c.k, &c.run, NULL), 0);
-	expect(&c, "chosen anew", ROOT);
-	finish(&c);
+	chosen_expect(&c, "chosen anew", ROOT);
+	chosen_end(&c);
 }
 
 int main(void)

@@ -1,6 +1,6 @@
 #include "model/pipes.h"
 
-#include "tests/unit/hosts.h"
+#include "tests/unit/chosen.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -17,40 +17,14 @@
 	"200 1 200 200 S 400 executor other=1,2\n" \
 	"300 200 300 300 S 500 agent holds=0,1,2\n"
 
-struct chosen {
-	struct tracker k;
-	struct run run;
-};
-
 /* Chooses 300, whose stdin is no pipe. */
 static void choose(struct chosen *c, const char *host)
 {
-	struct selector s;
-	struct err err = {0};
-
-	hosts_track(&c->k, host);
-	assert_int_equal(selector_parse("300", &s, &err), 0);
-	assert_int_equal(run_choose(&c->run, &s, c->k.now, &err), 0);
+	chosen_find(c, "300", host);
 	c->run.ends_asked = true;
 	c->run.ends[1] = (struct pipe_end){71, 1};
 	c->run.ends[2] = (struct pipe_end){72, 1};
-	assert_int_equal(tracker_set_run(&c->k, &c->run, &err), 0);
-	selector_free(&s);
-}
-
-static void finish(struct chosen *c)
-{
-	run_clear(&c->run);
-	tracker_free(&c->k);
-}
-
-static void expect(const struct chosen *c, const char *what, const char *evidence)
-{
-	char got[HOSTS_TEXT];
-
-	hosts_evidence(c->k.now, got);
-	if (strcmp(got, evidence) != 0)
-		fail_msg("%s: \"%s\", not \"%s\"", what, got, evidence);
+	chosen_watch(c);
 }
 
 #define ROOT "300 group session chosen"
@@ -89,8 +63,8 @@ static void who_holds_the_same_end_is_a_member_if_nobody_older_does(void **state
 		struct chosen c;
 
 		choose(&c, cases[i].host);
-		expect(&c, cases[i].what, cases[i].evidence);
-		finish(&c);
+		chosen_expect(&c, cases[i].what, cases[i].evidence);
+		chosen_end(&c);
 	}
 }
 
@@ -127,12 +101,12 @@ static void what_is_not_readable_is_not_guessed(void **state)
 		bool unknown;
 
 		choose(&c, cases[i].host);
-		expect(&c, cases[i].what, cases[i].evidence);
+		chosen_expect(&c, cases[i].what, cases[i].evidence);
 		unknown = pipes_unknown(&c.run, text, sizeof(text));
 		if (unknown != (cases[i].unknown != NULL) ||
 		    (unknown && !strstr(text, cases[i].unknown)))
 			fail_msg("%s: \"%s\"", cases[i].what, unknown ? text : "");
-		finish(&c);
+		chosen_end(&c);
 	}
 }
 
@@ -172,16 +146,16 @@ static void it_stays_so_when_the_root_or_an_older_holder_ends(void **state)
 	choose(&c, HOST AWAY);
 	hosts_look(&c.k, "host self=920\n1 0 1 1 S 0 init\n920 1 920 920 S 120 stray\n" AWAY
 			 "500 1 500 500 S 900 later holds=2\n");
-	expect(&c, "facts of nobody", "400 pipe");
+	chosen_expect(&c, "facts of nobody", "400 pipe");
 	c.k.now->ends_of = c.run.root; /* the source goes on looking for them */
 	assert_int_equal(tracker_set_run(&c.k, &c.run, NULL), 0);
-	expect(&c, "the root is gone", "400 pipe, 500 pipe");
-	finish(&c);
+	chosen_expect(&c, "the root is gone", "400 pipe, 500 pipe");
+	chosen_end(&c);
 
 	choose(&c, HOST AWAY "250 1 250 250 S 450 older holds=2\n");
 	hosts_look(&c.k, HOST AWAY);
-	expect(&c, "the older holder is gone", ROOT);
-	finish(&c);
+	chosen_expect(&c, "the older holder is gone", ROOT);
+	chosen_end(&c);
 }
 
 static void the_peer_is_told_and_no_member(void **state)
@@ -194,7 +168,7 @@ static void the_peer_is_told_and_no_member(void **state)
 	assert_int_equal(pipes_peer(&c.run, c.k.now, hosts_process(c.k.now, 400)), 1 << 2);
 	assert_int_equal(pipes_peer(&c.run, c.k.now, hosts_process(c.k.now, 300)), 0);
 	assert_string_equal(pipes_name(2), "stderr");
-	finish(&c);
+	chosen_end(&c);
 }
 
 int main(void)

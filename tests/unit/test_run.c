@@ -1,6 +1,6 @@
 #include "model/run.h"
 
-#include "tests/unit/hosts.h"
+#include "tests/unit/chosen.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -24,38 +24,10 @@
 	"303 302 303 303 S 530 worker\n"
 #define STRANGER "400 1 400 400 S 50 sshd\n401 400 401 401 S 505 bash\n"
 
-/* A run chosen on a host; looks again as often as wanted. */
-struct chosen {
-	struct tracker k;
-	struct run run;
-};
-
 static void choose(struct chosen *c, const char *target, const char *host)
 {
-	struct selector s;
-	struct err err = {0};
-
-	hosts_track(&c->k, host);
-	assert_int_equal(selector_parse(target, &s, &err), 0);
-	if (run_choose(&c->run, &s, c->k.now, &err) < 0)
-		fail_msg("%s: %s", target, err.text);
-	assert_int_equal(tracker_set_run(&c->k, &c->run, &err), 0);
-	selector_free(&s);
-}
-
-static void finish(struct chosen *c)
-{
-	run_clear(&c->run);
-	tracker_free(&c->k);
-}
-
-static void expect(const struct chosen *c, const char *what, const char *evidence)
-{
-	char got[HOSTS_TEXT];
-
-	hosts_evidence(c->k.now, got);
-	if (strcmp(got, evidence) != 0)
-		fail_msg("%s: \"%s\", not \"%s\"", what, got, evidence);
+	chosen_find(c, target, host);
+	chosen_watch(c);
 }
 
 static void members_are_found_on_evidence(void **state)
@@ -114,8 +86,8 @@ static void members_are_found_on_evidence(void **state)
 		struct chosen c;
 
 		choose(&c, cases[i].target, cases[i].host);
-		expect(&c, cases[i].target, cases[i].evidence);
-		finish(&c);
+		chosen_expect(&c, cases[i].target, cases[i].evidence);
+		chosen_end(&c);
 	}
 }
 
@@ -161,18 +133,18 @@ static void a_run_remembers_what_it_was_made_of(void **state)
 	assert_int_equal(c.run.uid, 1000);
 	assert_string_equal(c.run.cwd.data, "/srv/app");
 	assert_int_equal(c.run.since_ticks, 500);
-	finish(&c);
+	chosen_end(&c);
 	choose(&c, "pgid:300", SHELL "301 1 300 300 S 510 sh\n302 1 300 300 S 505 sh\n");
 	assert_string_equal(c.run.id, "group 300");
 	assert_int_equal(c.run.root.pid, 0);
 	assert_int_equal(c.run.since_ticks, 505);
-	finish(&c);
+	chosen_end(&c);
 	choose(&c, "301", SHELL RUN);
 	assert_string_equal(c.run.id, "process 301");
-	finish(&c);
+	chosen_end(&c);
 	choose(&c, "env:KEY=secret", SHELL "300 1 300 300 S 500 x mark=KEY:secret");
 	assert_string_equal(c.run.id, "env:KEY=...");
-	finish(&c);
+	chosen_end(&c);
 }
 
 static void when_the_root_ended_is_not_made_up(void **state)
@@ -211,7 +183,7 @@ static void when_the_root_ended_is_not_made_up(void **state)
 		run_note_end(&c.run, c.k.now);
 		assert_int_equal(c.run.over_ticks, cases[i].over_later);
 		assert_int_equal(c.run.over_before, cases[i].before);
-		finish(&c);
+		chosen_end(&c);
 	}
 }
 
@@ -229,7 +201,7 @@ static void a_copy_of_a_run_is_its_own(void **state)
 		       SHELL "300 1 300 300 S 500 x cgroup=/a/b mark=AGENT:x cwd=/srv");
 		selector_text(&c.run.chosen, text, sizeof(text));
 		assert_true(run_copy(&copy, &c.run));
-		finish(&c);
+		chosen_end(&c);
 		selector_text(&copy.chosen, again, sizeof(again));
 		assert_string_equal(again, text);
 		assert_string_equal(copy.cwd.data, "/srv");
@@ -274,11 +246,11 @@ static void stray_and_what_it_runs_below_are_never_members(void **state)
 		struct chosen c;
 
 		choose(&c, cases[i].target, cases[i].host);
-		expect(&c, cases[i].what, cases[i].evidence);
+		chosen_expect(&c, cases[i].what, cases[i].evidence);
 		for (size_t p = 0; p < c.k.now->procs.n; p++)
 			if (run_is_own(c.k.now, &c.k.now->procs.v[p]))
 				assert_int_equal(c.k.now->procs.v[p].evidence, 0);
-		finish(&c);
+		chosen_end(&c);
 	}
 }
 
@@ -331,25 +303,25 @@ static void a_member_stays_one_however_it_moves(void **state)
 			       "301 300 301 300 S 510 sh\n"
 			       "302 301 302 302 S 520 make\n"
 			       "303 302 303 303 S 530 env\n");
-	expect(&c, "moved",
-	       "300 group session chosen, 301 parent group session, 302 parent session, "
-	       "303 parent");
+	chosen_expect(&c, "moved",
+		      "300 group session chosen, 301 parent group session, 302 parent session, "
+		      "303 parent");
 	/* the root ends, the rest is adopted */
 	hosts_look(&c.k, SHELL "301 1 301 300 S 510 sh\n"
 			       "302 1 302 302 S 520 make\n"
 			       "303 1 303 303 S 530 env\n"
 			       "304 303 304 304 S 900 late\n");
-	expect(&c, "reparented",
-	       "301 parent group session, 302 parent session, 303 parent, 304 parent");
+	chosen_expect(&c, "reparented",
+		      "301 parent group session, 302 parent session, 303 parent, 304 parent");
 	assert_int_equal(c.run.ended, 1);
 	/* all that tied the last one to the run is gone */
 	hosts_look(&c.k, SHELL "304 1 304 304 S 900 late\n");
-	expect(&c, "left alone", "304 parent");
+	chosen_expect(&c, "left alone", "304 parent");
 	assert_int_equal(c.run.ended, 4);
 	hosts_look(&c.k, SHELL);
-	expect(&c, "over", "");
+	chosen_expect(&c, "over", "");
 	assert_int_equal(c.run.ended, 5);
-	finish(&c);
+	chosen_end(&c);
 }
 
 static void a_number_that_comes_again_is_a_strangers(void **state)
@@ -384,8 +356,8 @@ static void a_number_that_comes_again_is_a_strangers(void **state)
 		choose(&c, cases[i].target, cases[i].before);
 		snprintf(after, sizeof(after), "host at=10001\n%s", cases[i].after);
 		hosts_look(&c.k, after);
-		expect(&c, cases[i].what, cases[i].evidence);
-		finish(&c);
+		chosen_expect(&c, cases[i].what, cases[i].evidence);
+		chosen_end(&c);
 	}
 }
 
@@ -397,18 +369,18 @@ static void a_number_that_was_nobodys_or_not_looked_at_is_given_up(void **state)
 	choose(&c, "pgid:300", "300 1 300 30 S 500 a");
 	hosts_look(&c.k, "host at=10001\n9 1 9 9 S 5 x");
 	hosts_look(&c.k, "host at=10002\n377 1 300 30 S 9000 x");
-	expect(&c, "nobody was in it", "");
-	finish(&c);
+	chosen_expect(&c, "nobody was in it", "");
+	chosen_end(&c);
 
 	/* a minute without a look: time enough for all PIDs to come round */
 	choose(&c, "pgid:300", "300 1 300 30 S 500 a");
 	hosts_look(&c.k, "host at=10060\n377 1 300 30 S 9000 x");
-	expect(&c, "not looked at", "");
-	finish(&c);
+	chosen_expect(&c, "not looked at", "");
+	chosen_end(&c);
 	choose(&c, "pgid:300", "300 1 300 30 S 500 a\n301 300 300 30 S 510 b");
 	hosts_look(&c.k, "host at=10060\n301 1 300 30 S 510 b\n377 301 300 30 S 9000 x");
-	expect(&c, "a member was there all the time", "301 parent group, 377 parent group");
-	finish(&c);
+	chosen_expect(&c, "a member was there all the time", "301 parent group, 377 parent group");
+	chosen_end(&c);
 }
 
 static void possible_members_are_told_apart(void **state)
@@ -431,7 +403,7 @@ static void possible_members_are_told_apart(void **state)
 
 	(void)state;
 	choose(&c, "300", host);
-	expect(&c, "window", "300 group session chosen, 310 window, 311 window");
+	chosen_expect(&c, "window", "300 group session chosen, 310 window, 311 window");
 	for (size_t i = 0; i < c.k.now->procs.n; i++)
 		members += run_is_member(&c.k.now->procs.v[i]);
 	assert_int_equal(members, 1);
@@ -439,22 +411,23 @@ static void possible_members_are_told_apart(void **state)
 	hosts_look(&c.k, INIT "300 1 300 300 S 500 agent uid=1000 cwd=/srv/app\n"
 			      "310 1 310 310 S 600 x uid=1000 cwd=/srv/app/build\n"
 			      "330 310 330 330 S 900 child\n");
-	expect(&c, "possible members have no children", "300 group session chosen, 310 window");
+	chosen_expect(&c, "possible members have no children",
+		      "300 group session chosen, 310 window");
 	assert_int_equal(c.run.ended, 0);
-	finish(&c);
+	chosen_end(&c);
 
 	choose(&c, "300",
 	       INIT "300 1 300 300 S 500 agent uid=1000 cwd=/\n"
 		    "310 1 310 310 S 600 x uid=1000 cwd=/srv\n");
-	expect(&c, "\"/\" tells nothing", "300 group session chosen");
-	finish(&c);
+	chosen_expect(&c, "\"/\" tells nothing", "300 group session chosen");
+	chosen_end(&c);
 	choose(&c, "300", INIT "300 1 300 300 S 500 agent cwd=/srv\n");
 	c.run.over_ticks = 700;
 	hosts_look(&c.k, INIT "300 1 300 300 S 500 agent cwd=/srv\n"
 			      "310 1 310 310 S 700 x cwd=/srv\n"
 			      "311 1 311 311 S 701 x cwd=/srv\n");
-	expect(&c, "started after it was over", "300 group session chosen, 310 window");
-	finish(&c);
+	chosen_expect(&c, "started after it was over", "300 group session chosen, 310 window");
+	chosen_end(&c);
 }
 
 static void evidence_has_its_weight(void **state)
@@ -544,7 +517,7 @@ static void flags_and_classes_tell_how_it_got_away(void **state)
 			}
 		if (strcmp(classes, cases[i].classes) != 0)
 			fail_msg("%s: %s, not %s", cases[i].what, classes, cases[i].classes);
-		finish(&c);
+		chosen_end(&c);
 	}
 }
 
@@ -571,21 +544,21 @@ static void flags_that_need_more_than_one_look(void **state)
 	assert_string_equal(flags, "R---X-");
 	run_flags(NULL, &bare, flags); /* a state that is not known */
 	assert_string_equal(flags, "------");
-	finish(&c);
+	chosen_end(&c);
 
 	choose(&c, "300",
 	       INIT "300 1 300 300 S 500 agent cwd=/srv\n"
 		    "310 1 310 310 S 600 x cwd=/srv secret=API_KEY\n");
 	run_flags(&c.run, hosts_process(c.k.now, 310), flags);
 	assert_string_equal(flags, "-S---?");
-	finish(&c);
+	chosen_end(&c);
 
 	choose(&c, "cgroup:/run",
 	       INIT "300 1 300 300 S 500 agent cgroup=/run\n"
 		    "301 300 301 301 S 510 x cgroup=/elsewhere\n");
 	run_flags(&c.run, hosts_process(c.k.now, 301), flags);
 	assert_string_equal(flags, "-C----"); /* the gravest */
-	finish(&c);
+	chosen_end(&c);
 }
 
 static void another_run_in_view_starts_anew(void **state)
@@ -601,17 +574,17 @@ static void another_run_in_view_starts_anew(void **state)
 	assert_int_equal(selector_parse("sid:400", &s, &err), 0);
 	assert_int_equal(run_choose(&other, &s, c.k.now, &err), 0);
 	assert_int_equal(tracker_set_run(&c.k, &other, &err), 0);
-	expect(&c, "other", "400 session chosen, 401 parent");
+	chosen_expect(&c, "other", "400 session chosen, 401 parent");
 	assert_int_equal(tracker_set_run(&c.k, &c.run, &err), 0);
 	hosts_look(&c.k, "host at=20000\n" SHELL RUN STRANGER "305 303 305 305 S 600 x\n");
-	expect(&c, "back",
-	       "300 group session chosen, 301 parent group session, 302 parent session, "
-	       "303 parent, 305 parent");
+	chosen_expect(&c, "back",
+		      "300 group session chosen, 301 parent group session, 302 parent session, "
+		      "303 parent, 305 parent");
 	assert_int_equal(tracker_set_run(&c.k, NULL, &err), 0);
-	expect(&c, "none", "");
+	chosen_expect(&c, "none", "");
 	run_clear(&other);
 	selector_free(&s);
-	finish(&c);
+	chosen_end(&c);
 }
 
 int main(void)
