@@ -19,7 +19,7 @@ dist_check_SCRIPTS += %D%/render.sh %D%/tui_acts.sh %D%/tui_driver.sh %D%/tui_me
 	%D%/tui_runs.sh %D%/tui_screens.sh
 TESTS += %D%/render.sh %D%/tui_acts.sh %D%/tui_driver.sh %D%/tui_members.sh %D%/tui_runs.sh \
 	%D%/tui_screens.sh
-EXTRA_DIST += %D%/job.pl %D%/tui_lib.sh
+EXTRA_DIST += %D%/job.pl %D%/tui_lib.sh %D%/tui_watch.sh
 
 dist_check_SCRIPTS += %D%/export.py
 TESTS += %D%/export.py

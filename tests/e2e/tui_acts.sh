@@ -4,77 +4,9 @@
 # not be seen yet.  As root also once more as an ordinary user.
 # timeout: 600
 # shellcheck disable=SC2317 # functions that "ok" calls
-. "${abs_top_srcdir:?}/tests/e2e/tui_lib.sh"
-stray=${STRAY:?}
-mkproc=${abs_top_builddir:?}/mkproc
-as=()
-state=$tui_dir/state
-makers=()
+. "${abs_top_srcdir:?}/tests/e2e/tui_watch.sh"
 
-# mkproc's own cleaning up ends what it made when its input closes.
-made_end() {
-	local fd
-	for fd in "${makers[@]}"; do eval "exec $fd>&-"; done
-	makers=()
-}
-trap 'made_end; tui_end; rm -rf "$tui_dir"' EXIT
-
-# made OUT ARGS...: a situation that is there until made_end; its PIDs in file OUT.
-made() {
-	local out=$tui_dir/$1 fifo=$tui_dir/$1.in fd
-	shift
-	mkfifo "$fifo"
-	"${as[@]}" "$mkproc" --life 100 --session "$@" <"$fifo" >"$out" 2>&1 &
-	exec {fd}>"$fifo"
-	makers+=("$fd")
-	rm -f "$fifo"
-	tui_until grep -q READY "$out"
-}
-
-# pid FILE NAME [I]: the I-th PID of that name, from 1.
-pid() { awk -v n="$2" -v i="${3:-1}" '$1 == n && ++k == i { print $2 }' "$tui_dir/$1"; }
-
-# R, S, ... of a PID; nothing where it is gone.
-state_of() { sed 's/^.*) \(.\).*/\1/' "/proc/$1/stat" 2>/dev/null; }
-alive() { case $(state_of "$1") in "" | Z | X) return 1 ;; esac; }
-gone() { ! alive "$1"; }
 group_of() { sed "s/^.*) //" "/proc/$1/stat" | cut -d" " -f3; }
-
-# start ROWS COLS OPTION...
-start() {
-	local rows=$1 cols=$2
-	shift 2
-	tui_start "$cols" "$rows" "${as[@]}" env TERM=xterm-256color LC_ALL=C.UTF-8 \
-		"STRAY_STATE_DIR=$state" "$stray" watch -d 3 "$@" && tui_wait "stray ·"
-}
-
-# Nothing is pressed that could hit what this test did not start.
-bail() {
-	echo "Bail out! $*"
-	exit 1
-}
-
-pane_says() { tui_screen | tail -n 9 | grep -q "^ $1 "; }
-
-# The cursor stands on that PID then, or the test ends here.
-find_number() {
-	[[ $1 =~ ^[0-9]+$ ]] || bail "no PID to find"
-	tui_keys /
-	tui_wait "find:" || bail "no prompt"
-	tui_type "$1"
-	tui_keys Enter
-	tui_wait_gone "find:"
-	tui_until pane_says "$1" || bail "the cursor is not on $1"
-}
-
-# q leads back from a screen, and out of the list.
-leave() {
-	tui_shows "EXIT 0 0 cooked" && return 0
-	tui_keys q
-	sleep 0.3
-	return 1
-}
-quit() { tui_until leave; }
 
 incident() {
 	local who=$1 term left
@@ -83,9 +15,9 @@ incident() {
 	made orphan reparented
 	term=$(pid ignore child)
 	left=$(pid orphan child)
-	start 30 100
+	start 100 30
 	ok "$who: the orphan is a suspect" tui_wait "$left"
-	find_number "$left"
+	aim "$left"
 	ok "$who: the pane says why" tui_wait "suspect: "
 	tui_keys T
 	ok "$who: the dialog says what it hits" tui_wait "TERM to group $(group_of "$left")"
@@ -94,12 +26,12 @@ incident() {
 	ok "$who: TERM ends it" tui_until gone "$left"
 	ok "$who: the outcome says so" tui_wait "1 of 1 gone"
 
-	find_number "$term"
+	aim "$term"
 	tui_keys r
 	tui_wait "Which run?"
 	tui_keys Enter
 	ok "$who: the run is chosen and recorded" tui_wait "recorded: $state/runs/run-"
-	find_number "$term"
+	aim "$term"
 	tui_keys T
 	tui_wait "TERM to group"
 	ok "$who: what is useless is said before" tui_wait "ignores TERM"
@@ -129,8 +61,8 @@ incident "as $(id -un)"
 # Keys that were there before the dialog was are no answer to it.
 made early daemon
 left=$(pid early daemon)
-start 24 80
-find_number "$left"
+start 80 24
+aim "$left"
 tui_keys T Enter Enter Enter
 ok "keys typed ahead: the dialog is there" tui_wait "Enter sends TERM"
 ok "keys typed ahead: nothing was sent" alive "$left"
@@ -151,7 +83,7 @@ tui_start 100 30 env TERM=xterm-256color LC_ALL=C.UTF-8 "STRAY_STATE_DIR=$state"
 tui_wait "stray ·"
 own=$(cat "$tui_dir/own")
 shell=$(tui_pid)
-find_number "$own"
+aim "$own"
 tui_keys K
 ok "own group: refused" tui_wait "REFUSED, it holds your own"
 ok "own group: it says whose" tui_wait "yours: cannot be added"
@@ -171,8 +103,8 @@ quit
 made full daemon
 left=$(pid full daemon)
 : >"$tui_dir/nodir"
-state=$tui_dir/nodir start 24 80
-find_number "$left"
+state=$tui_dir/nodir start 80 24
+aim "$left"
 tui_keys T
 ok "no record: said in the dialog" tui_wait "nothing can be recorded"
 tui_keys Enter Enter
@@ -184,8 +116,8 @@ state=$tui_dir/state
 
 made readonly daemon
 left=$(pid readonly daemon)
-start 24 80 --readonly
-find_number "$left"
+start 80 24 --readonly
+aim "$left"
 tui_keys T
 ok "readonly: acts are absent, and say so" tui_wait "acts are absent"
 quit

@@ -2,8 +2,7 @@
 # The live view finds members that nothing but a pipe or a service ties to the run.
 # timeout: 200
 # shellcheck disable=SC2317 # functions that "ok" calls
-. "${abs_top_srcdir:?}/tests/e2e/tui_lib.sh"
-stray=${STRAY:?}
+. "${abs_top_srcdir:?}/tests/e2e/tui_watch.sh"
 maker=
 
 made_end() {
@@ -23,23 +22,9 @@ made() {
 }
 pid() { awk -v n="$1" '$1 == n { print $2 }' "$tui_dir/made"; }
 
-find_number() {
-	tui_keys /
-	tui_wait "find:"
-	tui_type "$1"
-	tui_keys Enter
-	tui_wait_gone "find:"
-}
-
-start() {
-	tui_start 100 30 env TERM=xterm-256color LC_ALL=C.UTF-8 "STRAY_STATE_DIR=$tui_dir/state" \
-		"$stray" watch -d 3
-	tui_wait "stray ·"
-}
-
 # choose PID: it is the run.
 choose() {
-	find_number "$1"
+	aim "$1"
 	tui_keys r
 	tui_wait "Which run?"
 	tui_keys Enter
@@ -56,12 +41,12 @@ quit() {
 	tui_wait "EXIT 0 0 cooked"
 }
 
-start # first: tmux would keep what holds a situation
+start 100 30 # first: tmux would keep what holds a situation
 made executor
 choose "$(pid root)"
 away=$(pid away)
 ok "a member by a pipe is listed" tui_wait "$away"
-find_number "$away"
+aim "$away"
 ok "the pane says by what" tui_wait "member by: pipe"
 tui_keys w
 ok "and the page of why" tui_wait "Why $away"
@@ -69,11 +54,11 @@ ok "with its evidence" tui_until shows "member by  *pipe"
 ok "its exit is clean" quit "$away"
 made_end
 
-start
+start 100 30
 made asked
 choose "$(pid client)"
 ok "a possible member is counted" tui_wait "possible"
-find_number "$(pid job)"
+aim "$(pid job)"
 ok "the pane says by what it is possible" tui_wait "peer"
 tui_keys w
 ok "the page of why names who was asked" tui_wait "$(pid service) forked it while"

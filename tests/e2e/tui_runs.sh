@@ -3,60 +3,8 @@
 # found again after the view was quit, after it was killed, and beside another.
 # timeout: 300
 # shellcheck disable=SC2317 # functions that "ok" calls
-. "${abs_top_srcdir:?}/tests/e2e/tui_lib.sh"
-stray=${STRAY:?}
-mkproc=${abs_top_builddir:?}/mkproc
-state=$tui_dir/state
-makers=()
+. "${abs_top_srcdir:?}/tests/e2e/tui_watch.sh"
 [ -x "$mkproc" ] || skip_all "no mkproc"
-
-# Nothing is pressed that could hit what this test did not start.
-bail() {
-	echo "Bail out! $*"
-	exit 1
-}
-
-made_end() {
-	local fd
-	for fd in "${makers[@]}"; do eval "exec $fd>&-"; done
-	makers=()
-}
-trap 'made_end; tui_end; rm -rf "$tui_dir"' EXIT
-
-# made OUT ARGS...: a situation that is there until made_end; its PIDs in file OUT.
-made() {
-	local out=$tui_dir/$1 fifo=$tui_dir/$1.in fd
-	shift
-	mkfifo "$fifo"
-	"$mkproc" --life 100 --session "$@" <"$fifo" >"$out" 2>&1 &
-	exec {fd}>"$fifo"
-	makers+=("$fd")
-	rm -f "$fifo"
-	tui_until grep -q READY "$out" || bail "mkproc is not ready"
-}
-pid() { awk -v n="$2" '$1 == n { print $2; exit }' "$tui_dir/$1"; }
-gone() { ! grep -qsE '^[0-9]+ \(.*\) [^ZX]' "/proc/$1/stat"; }
-
-# start COLS ROWS OPTION...
-start() {
-	local cols=$1 rows=$2
-	shift 2
-	tui_start "$cols" "$rows" env TERM=xterm-256color LC_ALL=C.UTF-8 "STRAY_STATE_DIR=$state" \
-		"$stray" watch -d 3 "$@" && tui_wait "stray ·"
-}
-
-pane_says() { tui_screen | tail -n 9 | grep -q "^ $1 "; }
-
-# aim PID: the cursor stands on it, or the test ends here.
-aim() {
-	[[ $1 =~ ^[0-9]+$ ]] || bail "no PID to aim at"
-	tui_keys /
-	tui_wait "find:" || bail "no prompt"
-	tui_type "$1"
-	tui_keys Enter
-	tui_wait_gone "find:"
-	tui_until pane_says "$1" || bail "the cursor is not on $1"
-}
 
 # signal KEY NAME PID: to that process alone; the dialog must say so before Enter.
 signal() {
@@ -68,15 +16,6 @@ signal() {
 	tui_wait "Enter sends $2 to 1" || bail "the dialog hits others"
 	tui_keys Enter
 }
-
-# q leads back from a screen, and out of the list.
-leave() {
-	tui_shows "EXIT 0 0 cooked" && return 0
-	tui_keys q
-	sleep 0.3
-	return 1
-}
-quit() { tui_until leave; }
 
 id() { basename "$state"/runs/run-*; }
 journal() { cat "$state/runs/$(id)/journal.jsonl"; }

@@ -3,9 +3,7 @@
 # after, how a freeze will be done, and the mouse.
 # timeout: 300
 # shellcheck disable=SC2317 # functions that "ok" calls
-. "${abs_top_srcdir:?}/tests/e2e/tui_lib.sh"
-stray=${STRAY:?}
-state=$tui_dir/state
+. "${abs_top_srcdir:?}/tests/e2e/tui_watch.sh"
 played=()
 
 # The play's processes, by what they say they are; all below this test's own mark.
@@ -30,42 +28,6 @@ play() {
 	curl=$(play_pid curl) && upload=$(play_pid "sh upload")
 	played=("$curl" "$upload")
 }
-gone() { ! grep -qsE '^[0-9]+ \(.*\) [^ZX]' "/proc/$1/stat"; }
-state_of() { sed 's/^.*) \(.\).*/\1/' "/proc/$1/stat" 2>/dev/null; }
-
-# start COLS ROWS OPTION...
-start() {
-	local cols=$1 rows=$2
-	shift 2
-	tui_start "$cols" "$rows" env TERM=xterm-256color LC_ALL=C.UTF-8 "STRAY_STATE_DIR=$state" \
-		"$stray" watch -d 3 "$@" && tui_wait "stray ·"
-}
-
-# Nothing is pressed that could hit what this test did not start.
-bail() {
-	echo "Bail out! $*"
-	exit 1
-}
-
-# The cursor stands on that PID then, or the test ends here.
-find_number() {
-	[[ $1 =~ ^[0-9]+$ ]] || bail "no PID to find"
-	tui_keys /
-	tui_wait "find:" || bail "no prompt"
-	tui_type "$1"
-	tui_keys Enter
-	tui_wait_gone "find:"
-	tui_until pane_says "$1" || bail "the cursor is not on $1"
-}
-
-# q leads back from a screen, and out of the list.
-leave() {
-	tui_shows "EXIT 0 0 cooked" && return 0
-	tui_keys q
-	sleep 0.3
-	return 1
-}
-quit() { tui_until leave; }
 
 # An SGR report of the left button, from 1: click COLUMN ROW.
 click() { tui_type $'\033[<0;'"$1;$2M"$'\033[<0;'"$1;$2m"; }
@@ -74,9 +36,6 @@ wheel() { tui_type $'\033[<'"$1;10;8M"; }
 # The first row and column, from 1, of a text on the screen.
 row_of() { tui_screen | grep -nF -- "$1" | head -n 1 | cut -d: -f1; }
 column_of() { tui_screen | awk -v t="$1" 'i = index($0, t) { print i; exit }'; }
-
-# Whether the pane below the list is about that process.
-pane_says() { tui_screen | tail -n 9 | grep -q "^ $1 "; }
 
 pane_says_not() { ! pane_says "$1"; }
 
@@ -102,7 +61,7 @@ ok "also on a page" tui_wait "SUSPECT"
 click "$(column_of "/ find")" 30
 ok "also where it asks" tui_wait "find:"
 tui_keys Escape
-find_number "$curl"
+aim "$curl"
 click "$(column_of "T term")" 30
 ok "a click opens the dialog" tui_wait "TERM to group $upload"
 click 40 15
@@ -148,7 +107,7 @@ if [ -n "$mount" ] && mkdir "$mount/stray-test-$$" 2>/dev/null &&
 	start 100 30 "cgroup:$path"
 	tui_wait "$held"
 	tui_keys g
-	find_number "$held"
+	aim "$held"
 	tui_keys z
 	ok "of a group: by SIGSTOP" tui_wait "By SIGSTOP until none is new"
 	tui_keys BTab BTab
