@@ -31,8 +31,9 @@ struct spawn_plan {
 	char *const *argv; /* argv[0] is looked for in PATH */
 	const char *mark;  /* "NAME=value" for its environment; NULL: none */
 	int cgroup;        /* a directory of a cgroup v2; -1: ours */
-	pid_t pgid;        /* the group to join, of our session; 0: a session of its own */
-	bool null_stdio;   /* 0 to 2 on /dev/null: a helper's */
+	pid_t pgid; /* the group to join, of our session; 0: a session of its own, where no outer
+		     * filter refuses it */
+	bool null_stdio; /* 0 to 2 on /dev/null: a helper's */
 	/* Called in the child when all else is done, before it is let go or not; NULL: nothing.
 	 * Async-signal-safe: 0, or an errno that spawn_held() returns. */
 	int (*prepare)(void *ctx);

@@ -74,6 +74,7 @@ static int hold_command(struct warden *w, struct err *err)
 		return r;
 	w->pgid = getpgid(w->cmd.id.pid);
 	w->sid = getsid(w->cmd.id.pid);
+	w->owns = w->sid == w->cmd.id.pid;
 	return 0;
 }
 
@@ -104,8 +105,8 @@ static int make_kin(struct warden *w, struct err *err)
 		.root = w->cmd.id,
 		.pgid = w->pgid,
 		.sid = w->sid,
-		.owns_pgid = !w->start->terminal,
-		.owns_sid = !w->start->terminal,
+		.owns_pgid = w->owns,
+		.owns_sid = w->owns,
 		.reaper = w->self,
 		.ticks_per_second = w->host.ticks_per_second,
 	};
@@ -124,7 +125,7 @@ static void make_run(struct warden *w)
 	run->root = w->cmd.id;
 	run->pgid = w->pgid;
 	run->sid = w->sid;
-	run->owns_pgid = run->owns_sid = !w->start->terminal;
+	run->owns_pgid = run->owns_sid = w->owns;
 	run->since_ticks = w->cmd.id.start;
 	if (*w->unit->path)
 		bytes_set(&run->cgroup, w->unit->path, strlen(w->unit->path));
@@ -147,8 +148,8 @@ static int make_record(struct warden *w, struct err *err)
 		.root = w->cmd.id,
 		.pgid = w->pgid,
 		.sid = w->sid,
-		.owns_pgid = !w->start->terminal,
-		.owns_sid = !w->start->terminal,
+		.owns_pgid = w->owns,
+		.owns_sid = w->owns,
 		.unit = w->unit,
 		.front = w->start->front,
 		.warden = w->self,

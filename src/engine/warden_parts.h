@@ -68,6 +68,7 @@ struct warden {
 	struct spawned cmd;
 	struct identity self;
 	pid_t pgid, sid;
+	bool owns;           /* they are the run's own */
 	struct netlink *net; /* NULL: none */
 	struct err net_why;  /* why not */
 	struct kin *kin;
