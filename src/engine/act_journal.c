@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "engine/chronicle.h"
+#include "engine/warden_door.h"
 #include "record/digest.h"
 #include "record/operator.h"
 #include "record/process_json.h"
@@ -26,6 +27,7 @@ struct act_journal {
 	struct journal *own; /* in the act's directory */
 	struct recorded run; /* where the run is recorded */
 	bool has_run;
+	int visit;  /* at the warden that holds the run (warden_door.h); -1: none */
 	bool begun; /* a signal was announced: nothing stops the act any more */
 	struct err lost;
 	int sent_signal; /* of what waits to be written */
@@ -81,6 +83,8 @@ void act_journal_close(struct act_journal *a)
 	if (!a)
 		return;
 	journal_close(a->own);
+	if (a->visit >= 0)
+		close(a->visit);
 	recorded_close(&a->run);
 	free(a->sent.v);
 	free(a->dead.v);
@@ -153,6 +157,20 @@ static int open_run(struct act_journal *a, struct err *err)
 	return 0;
 }
 
+static bool is_end(const struct act_journal *a)
+{
+	return strcmp(a->q.intent->kind, "end") == 0;
+}
+
+/* A run that is held is ended by one of us: its warden waits.  Where none answers it is ended all the
+ * same. */
+static void knock(struct act_journal *a)
+{
+	if (a->has_run && a->run.story.record.launched &&
+	    strcmp(a->q.intent->unit, scope_name(SCOPE_RUN)) == 0)
+		a->visit = door_knock(a->run.dir.fd, NULL);
+}
+
 int act_journal_open(struct act_journal **out, const struct act_journal_request *q, struct err *err)
 {
 	struct act_journal *a = calloc(1, sizeof(*a));
@@ -163,6 +181,7 @@ int act_journal_open(struct act_journal **out, const struct act_journal_request 
 		return err_nomem(err);
 	a->q = *q;
 	a->name = slash + 1;
+	a->visit = -1;
 	if (q->run && q->run->recorded)
 		r = open_run(a, err);
 	if (!r)
@@ -171,8 +190,10 @@ int act_journal_open(struct act_journal **out, const struct act_journal_request 
 		r = tell_file(a, "intent", "intent.json", err);
 	if (!r)
 		r = tell_file(a, "before", "before.json", err);
-	if (!r && strcmp(q->intent->kind, "end") == 0)
+	if (!r && is_end(a)) {
+		knock(a);
 		r = tell_end_requested(a, err);
+	}
 	if (r < 0)
 		act_journal_close(a);
 	else
@@ -356,7 +377,10 @@ static void tell_dead(struct act_journal *a, const struct act_item *item)
 {
 	struct story_member *m = a->has_run ? story_member(&a->run.story, item->id) : NULL;
 
-	tell_after(a, "exited", KNOWN_SEEN, fill_exited, item);
+	if (a->visit < 0)
+		tell_after(a, "exited", KNOWN_SEEN, fill_exited, item);
+	else /* in the run's journal its warden tells it, with the status */
+		tell_own(a, "exited", KNOWN_SEEN, fill_exited, item, false, &a->lost);
 	if (m)
 		story_gone(m, clock_wall_ns());
 	if (!VEC_PUSH(&a->dead, item->id))
@@ -400,12 +424,13 @@ static void close_run(struct act_journal *a, const struct tracker *k)
 
 void act_journal_finish(struct act_journal *a, const struct tracker *k)
 {
-	bool end = strcmp(a->q.intent->kind, "end") == 0;
-
 	if (a->has_run) {
-		chronicle_tell(&a->run, k, &a->lost);
-		if (end && a->run.story.state == RUN_ENDING)
+		if (a->visit < 0)
+			chronicle_tell(&a->run, k, &a->lost);
+		if (is_end(a) && a->run.story.state == RUN_ENDING)
 			close_run(a, k);
+		if (a->run.story.state == RUN_ENDED || a->run.story.state == RUN_SURVIVED)
+			door_done(a->visit, a->run.story.state);
 		if (journal_sync(a->run.dir.journal) < 0)
 			err_errno(&a->lost, errno, "%.150s", a->run.dir.path);
 	}

@@ -236,7 +236,9 @@ int launched_create(const struct launched *how, struct recorded *out, struct err
 		out->state = NULL;
 		return r;
 	}
-	r = recorded_settle(out, err);
+	r = rundir_watch(&out->dir, err); /* nobody else tells what the warden tells */
+	if (r >= 0)
+		r = recorded_settle(out, err);
 	if (r < 0)
 		recorded_close(out);
 	return r;

@@ -131,6 +131,14 @@ static void make_run(struct warden *w)
 		bytes_set(&run->cgroup, w->unit->path, strlen(w->unit->path));
 }
 
+/* Without it `stray end` does it alone. */
+static void open_door(struct warden *w, int dir)
+{
+	w->run_dir = fcntl(dir, F_DUPFD_CLOEXEC, 3);
+	if (w->run_dir >= 0)
+		w->door = door_open(w->run_dir, NULL);
+}
+
 static int make_record(struct warden *w, struct err *err)
 {
 	struct runlog_options options = {.process_bytes_max = w->o->journal_max};
@@ -163,6 +171,8 @@ static int make_record(struct warden *w, struct err *err)
 	if (w->o->no_record)
 		return 0;
 	r = launched_create(&how, &recorded, err);
+	if (!r)
+		open_door(w, recorded.dir.fd);
 	if (!r)
 		r = runlog_open(&recorded, &options, &w->log, err);
 	return r;
@@ -260,6 +270,7 @@ static int let_go(struct warden *w, struct err *err)
 	w->began_ns = clock_boot_ns();
 	if (w->o->deadline_ns)
 		w->deadline_ns = w->began_ns + w->o->deadline_ns;
+	warden_tell_watch(w, NULL);
 	warden_tell_started(w);
 	r = spawn_go(&w->cmd, err);
 	if (r < 0)
@@ -396,7 +407,19 @@ static void on_talk(struct warden *w)
 	}
 }
 
-enum { FD_SIGNAL, FD_TALK, FD_PARENT, FD_TIMER, FD_LADDER, FD_EVENTS, FD_UNIT, FD_DENY, FDS };
+enum {
+	FD_SIGNAL,
+	FD_TALK,
+	FD_PARENT,
+	FD_TIMER,
+	FD_LADDER,
+	FD_EVENTS,
+	FD_UNIT,
+	FD_DENY,
+	FD_DOOR,
+	FD_VISITOR,
+	FDS
+};
 
 /* When something is to be done, whatever happens. */
 static uint64_t next_due(const struct warden *w, uint64_t now)
@@ -437,6 +460,8 @@ static void wait_for_something(struct warden *w)
 		[FD_EVENTS] = {.fd = w->net && !rest ? netlink_fd(w->net) : -1, .events = POLLIN},
 		[FD_UNIT] = {.fd = w->unit->events, .events = POLLPRI},
 		[FD_DENY] = {.fd = w->deny.listener, .events = POLLIN},
+		[FD_DOOR] = {.fd = w->phase < PHASE_EXPIRING ? w->door : -1, .events = POLLIN},
+		[FD_VISITOR] = {.fd = w->visitor, .events = POLLIN},
 	};
 	uint64_t fired;
 
@@ -451,6 +476,10 @@ static void wait_for_something(struct warden *w)
 		on_talk(w);
 	if (p[FD_DENY].revents)
 		warden_deny(w);
+	if (p[FD_DOOR].revents)
+		warden_yield(w);
+	if (p[FD_VISITOR].revents)
+		warden_yielded(w);
 	if (p[FD_PARENT].revents)
 		warden_end(w, CAUSE_PARENT, 0);
 }
@@ -496,6 +525,11 @@ static void warden_clear(struct warden *w)
 	free(w->sent.v);
 	file_close_fd(&w->signal_fd);
 	file_close_fd(&w->timer_fd);
+	if (w->door >= 0)
+		unlinkat(w->run_dir, RUNDIR_SOCKET, 0);
+	file_close_fd(&w->run_dir);
+	file_close_fd(&w->door);
+	file_close_fd(&w->visitor);
 }
 
 int warden_run(const struct warden_start *start)
@@ -506,6 +540,9 @@ int warden_run(const struct warden_start *start)
 		.unit = start->unit,
 		.signal_fd = -1,
 		.timer_fd = -1,
+		.run_dir = -1,
+		.door = -1,
+		.visitor = -1,
 		.cmd = {.pidfd = -1, .go = -1, .outcome = -1},
 		.helper = {.pidfd = -1, .go = -1, .outcome = -1},
 		.deny = {-1, -1, -1},

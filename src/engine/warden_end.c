@@ -141,9 +141,10 @@ static void tell_runner_lost(struct warden *w)
 static const char *cause_words(enum cause c)
 {
 	static const char *const words[] = {
-		[CAUSE_NONE] = "none",         [CAUSE_DEADLINE] = "deadline",
-		[CAUSE_ASKED] = "signal",      [CAUSE_PARENT] = "parent_died",
-		[CAUSE_FRONT] = "runner_lost", [CAUSE_LEFTOVER] = "leftover",
+		[CAUSE_NONE] = "none",          [CAUSE_DEADLINE] = "deadline",
+		[CAUSE_ASKED] = "signal",       [CAUSE_PARENT] = "parent_died",
+		[CAUSE_FRONT] = "runner_lost",  [CAUSE_LEFTOVER] = "leftover",
+		[CAUSE_VISITOR] = "ender_died",
 	};
 
 	return words[c];
@@ -235,6 +236,57 @@ static void take_before(struct warden *w)
 	warden_tell_look(w, "before", w->left);
 }
 
+static int status_of(const struct warden *w)
+{
+	switch (w->cause) {
+	case CAUSE_DEADLINE:
+		return 124;
+	case CAUSE_ASKED:
+	case CAUSE_VISITOR:
+		return 128 + w->end_signal;
+	case CAUSE_PARENT:
+	case CAUSE_FRONT:
+		return 128 + SIGTERM;
+	default:
+		return 0;
+	}
+}
+
+void warden_yield(struct warden *w)
+{
+	int visitor = door_let_in(w->door, &w->visitor_pid);
+
+	if (visitor < 0)
+		return;
+	w->visitor = visitor;
+	w->phase = PHASE_YIELDED;
+	w->run.over_ticks = clock_boot_ns() / (CLOCK_NS_PER_S / (uint64_t)w->host.ticks_per_second);
+}
+
+void warden_yielded(struct warden *w)
+{
+	enum run_state closed_as = RUN_UNKNOWN;
+	int r = door_hear(w->visitor, &closed_as);
+
+	if (r == 0)
+		return;
+	close(w->visitor);
+	w->visitor = -1;
+	if (r < 0) { /* it died, or was stopped, on the way */
+		w->phase = PHASE_RUNNING;
+		warden_end(w, CAUSE_VISITOR, SIGTERM);
+		return;
+	}
+	warden_drain(w);
+	warden_tell_changes(w);
+	w->cause = CAUSE_ASKED;
+	w->end_signal = SIGTERM;
+	table_free(w->left);
+	w->left = warden_look(w, DETAIL_BASIC, clock_boot_ns() + AFTER_NS);
+	w->phase = PHASE_OVER;
+	warden_finish(w, closed_as, status_of(w));
+}
+
 void warden_end(struct warden *w, enum cause cause, int signal)
 {
 	if (w->phase >= PHASE_EXPIRING || w->phase == PHASE_HELD)
@@ -297,22 +349,6 @@ static enum run_state close_run(struct warden *w, size_t alive)
 	return to;
 }
 
-static int status_of(const struct warden *w, enum run_state state)
-{
-	(void)state;
-	switch (w->cause) {
-	case CAUSE_DEADLINE:
-		return 124;
-	case CAUSE_ASKED:
-		return 128 + w->end_signal;
-	case CAUSE_PARENT:
-	case CAUSE_FRONT:
-		return 128 + SIGTERM;
-	default:
-		return 0;
-	}
-}
-
 static void end_over(struct warden *w)
 {
 	size_t alive = 0;
@@ -334,7 +370,7 @@ static void end_over(struct warden *w)
 	}
 	state = close_run(w, alive);
 	w->phase = PHASE_OVER;
-	warden_finish(w, state, leftover && alive > w->kept ? 123 : status_of(w, state));
+	warden_finish(w, state, leftover && alive > w->kept ? 123 : status_of(w));
 }
 
 void warden_end_step(struct warden *w)

@@ -11,6 +11,7 @@
 #include "engine/launch_talk.h"
 #include "engine/runlog.h"
 #include "engine/warden.h"
+#include "engine/warden_door.h"
 #include "model/kin.h"
 #include "source/netlink.h"
 #include "source/source.h"
@@ -20,6 +21,7 @@ enum phase {
 	PHASE_RUNNING,  /* it runs */
 	PHASE_SETTLING, /* it has ended; members get a moment */
 	PHASE_EXPIRING, /* the expiry is on the disk; --on-expire runs */
+	PHASE_YIELDED,  /* another stray ends it, and has said so */
 	PHASE_ENDING,   /* the ladder */
 	PHASE_OVER,
 };
@@ -31,6 +33,7 @@ enum cause {
 	CAUSE_ASKED,    /* a signal to stray, or stray end */
 	CAUSE_PARENT,   /* who started it died */
 	CAUSE_FRONT,    /* the front was killed */
+	CAUSE_VISITOR,  /* stray end, which died before it was done */
 	CAUSE_LEFTOVER, /* the command ended, and what it left is to be */
 };
 
@@ -91,6 +94,9 @@ struct warden {
 	size_t tries;              /* in all */
 	struct table *left;        /* owned: the last look at who is alive */
 	int signal_fd, timer_fd;
+	int run_dir;       /* the directory of the run; -1: none */
+	int door, visitor; /* warden_door.h; -1: none */
+	pid_t visitor_pid;
 	bool front_gone, started, cmd_over, lost_said;
 	int cmd_status;
 	uint64_t began_ns, over_ns; /* the command, CLOCK_BOOTTIME */
@@ -135,6 +141,10 @@ void warden_end(struct warden *w, enum cause cause, int signal);
 /* Does what is due in PHASE_EXPIRING and PHASE_ENDING. */
 void warden_end_step(struct warden *w);
 
+/* Another stray ends it: nothing is done here until that is over, or that stray gone. */
+void warden_yield(struct warden *w);
+void warden_yielded(struct warden *w);
+
 /* The command has ended, and its members had their moment. */
 void warden_settled(struct warden *w);
 
@@ -145,6 +155,8 @@ void warden_deny(struct warden *w);
 /* What kin told since the last time, into the journal and to the person. */
 void warden_tell_changes(struct warden *w);
 void warden_tell_started(struct warden *w);
+/* That it looks from here on; reason: that it no longer does. */
+void warden_tell_watch(struct warden *w, const char *reason);
 void warden_tell_leftovers(struct warden *w, const struct table *t);
 void warden_say(struct warden *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A look as a file of the run's directory: "before", "after". */

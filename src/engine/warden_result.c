@@ -253,9 +253,8 @@ static void say_escapes(struct warden *w)
 static const char *ended_for(const struct warden *w)
 {
 	static const char *const words[] = {
-		[CAUSE_DEADLINE] = "the deadline passed",
-		[CAUSE_ASKED] = "asked to end",
-		[CAUSE_PARENT] = "who started it died",
+		[CAUSE_DEADLINE] = "the deadline passed",        [CAUSE_ASKED] = "asked to end",
+		[CAUSE_PARENT] = "who started it died",          [CAUSE_VISITOR] = "asked to end",
 		[CAUSE_LEFTOVER] = "leftovers were to be ended",
 	};
 
@@ -270,6 +269,11 @@ static void say_ended(struct warden *w, size_t alive)
 
 	for (size_t i = 0; i < n; i++)
 		gone += o[i].gone;
+	if (!w->ladder) {
+		warden_say(w, "ended by process %d: %zu ALIVE, %.1f s after it began",
+			   (int)w->visitor_pid, alive, s);
+		return;
+	}
 	if (alive)
 		warden_say(w, "%s: %zu of %zu gone, %zu ALIVE, %.1f s after it began", ended_for(w),
 			   gone, n, alive, s);
@@ -326,7 +330,7 @@ static int final_status(const struct warden *w, enum run_state state, int status
 
 void warden_finish(struct warden *w, enum run_state state, int status)
 {
-	struct err lost = runlog_lost(w->log);
+	struct err lost;
 	struct talk t = {
 		.kind = TALK_OVER,
 		.state = state,
@@ -336,6 +340,8 @@ void warden_finish(struct warden *w, enum run_state state, int status)
 		.id = w->cmd.id,
 	};
 
+	warden_tell_watch(w, "over");
+	lost = runlog_lost(w->log);
 	t.status = final_status(w, state, status, lost.code != 0);
 	if (w->cause == CAUSE_NONE && w->cmd_over && WIFSIGNALED(w->cmd_status) &&
 	    w->start->terminal)

@@ -271,6 +271,30 @@ void warden_tell_changes(struct warden *w)
 
 /* --- what was done --- */
 
+void warden_tell_watch(struct warden *w, const char *reason)
+{
+	struct operator o = operator_current();
+	struct coverage c = {
+		.sources = (1u << SOURCE_PROC) | (w->net ? 1u << SOURCE_NETLINK : 0),
+		.events_lost = kin_counts(w->kin).lost,
+		.first_scan_wall_ns = w->host.wall_ns,
+		.partial = true,
+	};
+	struct jw *j = runlog_begin(w->log, reason ? "watch_stopped" : "watch_started", KNOWN_SEEN);
+
+	if (j) {
+		process_json_identity(j, "watcher", w->self);
+		if (reason) {
+			jw_str(j, "reason", reason);
+		} else {
+			operator_json(j, "operator", &o);
+			jw_uint(j, "interval_ms", WARDEN_TICK_NS / 1000000);
+			coverage_json(j, &c);
+		}
+	}
+	runlog_add(w->log, RUNLOG_FACT);
+}
+
 void warden_tell_started(struct warden *w)
 {
 	struct process p = {

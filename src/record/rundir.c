@@ -110,7 +110,8 @@ static int fill(struct rundir *d, const struct run_record *r, struct err *err)
 
 static bool is_made(const char *name)
 {
-	static const char *const made[] = {".", "..", RUNDIR_RECORD, RUNDIR_JOURNAL, WATCH_LOCK};
+	static const char *const made[] = {".",        "..",         RUNDIR_RECORD, RUNDIR_JOURNAL,
+					   WATCH_LOCK, RUNDIR_SOCKET};
 
 	for (size_t i = 0; i < sizeof(made) / sizeof(*made); i++)
 		if (strcmp(name, made[i]) == 0)

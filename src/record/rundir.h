@@ -21,6 +21,7 @@
 
 #define RUNDIR_RECORD "run.json"
 #define RUNDIR_JOURNAL "journal.jsonl"
+#define RUNDIR_SOCKET "warden.sock" /* of a launched run, while its warden lives */
 
 struct rundir {
 	char id[RUN_ID_MAX + 1];
