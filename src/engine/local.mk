@@ -9,14 +9,14 @@ libengine_a_SOURCES = \
 	%D%/chronicle.c %D%/chronicle.h \
 	%D%/contacts.c %D%/contacts.h \
 	%D%/errand.c %D%/errand.h \
-	%D%/explain.c %D%/explain.h \
+	%D%/explain.c %D%/explain.h %D%/explain_holds.c %D%/explain_parts.h \
 	%D%/launch.c %D%/launch.h \
 	%D%/launch_lost.c %D%/launch_lost.h \
 	%D%/launch_talk.c %D%/launch_talk.h \
 	%D%/launched.c %D%/launched.h \
 	%D%/look.c %D%/look.h \
 	%D%/plan.c %D%/plan.h \
-	%D%/recorded.c %D%/recorded.h %D%/recorded_members.c %D%/recorded_parts.h \
+	%D%/recorded.c %D%/recorded.h %D%/recorded_adopt.c %D%/recorded_members.c %D%/recorded_parts.h \
 	%D%/runlog.c %D%/runlog.h \
 	%D%/runs.c %D%/runs.h \
 	%D%/scanner.c %D%/scanner.h \

@@ -3,6 +3,7 @@
 check_LIBRARIES += libtables.a
 libtables_a_CPPFLAGS = $(UNIT_CPPFLAGS)
 libtables_a_SOURCES = \
+	%D%/exported.c %D%/exported.h \
 	%D%/intents.c %D%/intents.h \
 	%D%/parsed.c %D%/parsed.h \
 	%D%/scratch.c %D%/scratch.h \
@@ -10,7 +11,7 @@ libtables_a_SOURCES = \
 
 UNIT_RECORD_LIBS = libtables.a librecord.a libmodel.a libbase.a \
 	$(JANSSON_LIBS) $(SODIUM_LIBS) $(UNIT_LIBADD) -lm
-UNIT_RECORD = test_actdir test_diff test_diff_json test_export test_journal test_markdown test_outfile \
+UNIT_RECORD = test_actdir test_diff test_diff_json test_export test_export_gaps test_journal test_markdown test_outfile \
 	test_replay test_report test_snapshot test_statedir
 check_PROGRAMS += $(UNIT_RECORD)
 TESTS += $(UNIT_RECORD)
@@ -27,6 +28,10 @@ EXTRA_DIST += %D%/export.md %D%/export.json
 test_export_SOURCES = %D%/test_export.c
 test_export_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_export_LDADD = $(UNIT_RECORD_LIBS)
+
+test_export_gaps_SOURCES = %D%/test_export_gaps.c
+test_export_gaps_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_export_gaps_LDADD = $(UNIT_RECORD_LIBS)
 
 test_journal_SOURCES = %D%/test_journal.c
 test_journal_CPPFLAGS = $(UNIT_CPPFLAGS)
