@@ -1,4 +1,4 @@
-dist_man_MANS = %D%/stray.1 %D%/stray-adopt.1 %D%/stray-check.1 %D%/stray-diff.1 \
+dist_man_MANS = %D%/stray.1 %D%/stray-adopt.1 %D%/stray-check.1 %D%/stray-diff.1 %D%/stray-doctor.1 \
 	%D%/stray-end.1 %D%/stray-export.1 %D%/stray-formats.5 %D%/stray-freeze.1 %D%/stray-list.1 \
 	%D%/stray-note.1 %D%/stray-run.1 %D%/stray-runs.1 %D%/stray-snap.1 %D%/stray-verify.1 %D%/stray-watch.1 \
 	%D%/stray-why.1
@@ -15,6 +15,7 @@ EXTRA_DIST += %D%/render.py
 schemasdir = $(pkgdatadir)/schemas
 dist_schemas_DATA = %D%/schemas/stray.act-1.json %D%/schemas/stray.adopt-1.json \
 	%D%/schemas/stray.check-1.json %D%/schemas/stray.diff-1.json \
+	%D%/schemas/stray.doctor-1.json %D%/schemas/stray.drill-1.json \
 	%D%/schemas/stray.end-1.json %D%/schemas/stray.export-1.json \
 	%D%/schemas/stray.journal-1.json \
 	%D%/schemas/stray.ledger-1.json %D%/schemas/stray.list-1.json \

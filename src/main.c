@@ -9,9 +9,9 @@
 #include <string.h>
 
 static const struct cmd *const commands[] = {
-	&cmd_watch, &cmd_list,   &cmd_why,  &cmd_snap,   &cmd_diff,
-	&cmd_end,   &cmd_freeze, &cmd_thaw, &cmd_run,    &cmd_adopt,
-	&cmd_runs,  &cmd_check,  &cmd_note, &cmd_export, &cmd_verify,
+	&cmd_watch,  &cmd_list,   &cmd_why,    &cmd_snap,   &cmd_diff, &cmd_end,
+	&cmd_freeze, &cmd_thaw,   &cmd_run,    &cmd_adopt,  &cmd_runs, &cmd_check,
+	&cmd_note,   &cmd_export, &cmd_verify, &cmd_doctor,
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -53,6 +53,7 @@ struct cmd {
 extern const struct cmd cmd_export;
 extern const struct cmd cmd_list, cmd_why, cmd_snap, cmd_diff, cmd_end, cmd_freeze, cmd_thaw;
 extern const struct cmd cmd_adopt, cmd_runs, cmd_note, cmd_check, cmd_verify, cmd_run;
+extern const struct cmd cmd_doctor;
 
 /* How a command's parsing went on. */
 enum parsed { PARSED_RUN, PARSED_DONE /* help or version was printed */, PARSED_TROUBLE };

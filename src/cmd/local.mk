@@ -6,6 +6,7 @@ libcmd_a_SOURCES = \
 	%D%/check.c \
 	%D%/cmd.c %D%/cmd.h \
 	%D%/diff.c \
+	%D%/doctor.c \
 	%D%/end.c %D%/end_print.c %D%/end_print.h \
 	%D%/export.c \
 	%D%/line.c %D%/line.h \

@@ -4,6 +4,7 @@ libcontain_a_SOURCES = \
 	%D%/act.c %D%/act.h \
 	%D%/cgroup.c %D%/cgroup.h \
 	%D%/deny.c %D%/deny.h \
+	%D%/fixture.c %D%/fixture.h \
 	%D%/freeze.c %D%/freeze.h \
 	%D%/ladder.c %D%/ladder.h \
 	%D%/pidfd.c %D%/pidfd.h \

@@ -8,6 +8,8 @@ libengine_a_SOURCES = \
 	%D%/baseline.c %D%/baseline.h \
 	%D%/chronicle.c %D%/chronicle.h \
 	%D%/contacts.c %D%/contacts.h \
+	%D%/doctor.c %D%/doctor.h \
+	%D%/drill.c %D%/drill.h \
 	%D%/errand.c %D%/errand.h \
 	%D%/explain.c %D%/explain.h %D%/explain_holds.c %D%/explain_parts.h \
 	%D%/launch.c %D%/launch.h \

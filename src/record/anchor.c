@@ -27,20 +27,39 @@ static int send_line(const char *socket_path, const char *text, size_t len)
 											   : 0;
 }
 
+/* "<PRIORITY>TIME stray[PID]: " */
+static int begin_line(char *text, size_t size)
+{
+	time_t now = time(NULL);
+	char when[32];
+	struct tm tm;
+
+	localtime_r(&now, &tm);
+	strftime(when, sizeof(when), "%b %e %H:%M:%S", &tm);
+	return snprintf(text, size, "<%d>%s stray[%d]: ", PRIORITY, when, (int)getpid());
+}
+
+int anchor_try(const char *socket_path, struct err *err)
+{
+	char text[128];
+	int n = begin_line(text, sizeof(text)), r;
+
+	snprintf(text + n, sizeof(text) - (size_t)n, "a trial by stray doctor");
+	r = send_line(socket_path, text, strlen(text));
+	return r < 0 ? err_errno(err, -r, "%.100s", socket_path) : 0;
+}
+
 int anchor(struct journal *j, const char *run, const char *socket_path, struct err *err)
 {
 	uint64_t seq = journal_seq(j);
-	char head[CHAIN_HEX], text[320], when[32];
-	time_t now = time(NULL);
-	struct tm tm;
+	char head[CHAIN_HEX], text[320];
 	struct jw *w;
-	int r;
+	int n, r;
 
 	memcpy(head, journal_head(j), sizeof(head));
-	localtime_r(&now, &tm);
-	strftime(when, sizeof(when), "%b %e %H:%M:%S", &tm);
-	snprintf(text, sizeof(text), "<%d>%s stray[%d]: run %s event %" PRIu64 " head %s", PRIORITY,
-		 when, (int)getpid(), run, seq, head);
+	n = begin_line(text, sizeof(text));
+	snprintf(text + n, sizeof(text) - (size_t)n, "run %s event %" PRIu64 " head %s", run, seq,
+		 head);
 	r = send_line(socket_path, text, strlen(text));
 	if (r < 0)
 		return err_errno(err, -r, "%.100s: the head is not anchored", socket_path);

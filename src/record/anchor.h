@@ -20,4 +20,7 @@
  */
 int anchor(struct journal *j, const char *run, const char *socket_path, struct err *err);
 
+/* Sends a line that tells of a trial, and no head.  0 or -errno. */
+int anchor_try(const char *socket_path, struct err *err);
+
 #endif

@@ -21,5 +21,8 @@ TESTS += %D%/render.sh %D%/tui_acts.sh %D%/tui_driver.sh %D%/tui_members.sh %D%/
 	%D%/tui_screens.sh
 EXTRA_DIST += %D%/job.pl %D%/tui_lib.sh %D%/tui_watch.sh
 
+dist_check_SCRIPTS += %D%/doctor.py %D%/doctor_user.sh
+TESTS += %D%/doctor.py %D%/doctor_user.sh
+
 dist_check_SCRIPTS += %D%/export.py
 TESTS += %D%/export.py

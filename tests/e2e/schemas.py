@@ -251,6 +251,13 @@ def the_schemas_are_installed():
     assert want == {f.rsplit("/stray/schemas/")[1] for f in files}, files
 
 
+def what_the_doctor_finds_and_a_drill():
+    with state_dir() as state:
+        run("doctor", "--state-dir", state)
+        run("doctor", "--drill=1", "--state-dir", state)
+        run("doctor", "--after", "--state-dir", state)
+
+
 def an_end_that_is_refused():
     out, _ = end(1, "--only=process", status=2)
     assert out["refused"]
@@ -267,6 +274,7 @@ main([
     ends_freezes_and_their_records,
     what_a_term_leaves_behind,
     an_end_that_is_refused,
+    what_the_doctor_finds_and_a_drill,
     a_recorded_run_and_its_journal,
     the_schemas_are_installed,
 ])
