@@ -29,6 +29,7 @@ struct info {
 int pidfd_open_identity(struct identity id, int *fd, bool *reused, struct err *err)
 {
 	struct proc_stat st;
+	bool refused;
 	int pidfd, r;
 
 	if (reused)
@@ -36,13 +37,16 @@ int pidfd_open_identity(struct identity id, int *fd, bool *reused, struct err *e
 	if (id.pid <= 1)
 		return err_set(err, EINVAL, "process %d is none to act on", id.pid);
 	pidfd = (int)syscall(SYS_pidfd_open, id.pid, 0);
-	if (pidfd < 0 && errno != ESRCH && errno != ENOENT)
+	refused = pidfd < 0 && (errno == ENOSYS || errno == EPERM); /* so sandboxes answer */
+	if (pidfd < 0 && !refused && errno != ESRCH && errno != ENOENT)
 		return err_errno(err, errno, "pidfd_open %d", id.pid);
 	r = proc_stat_read(id.pid, &st);
 	if (r == 0 && st.start == id.start && pidfd >= 0) {
 		*fd = pidfd;
 		return 0;
 	}
+	if (r == 0 && st.start == id.start && refused)
+		return err_errno(err, ENOSYS, "pidfd_open %d", id.pid);
 	if (r == -ESRCH && pidfd >= 0 && !pidfd_gone(pidfd))
 		r = -EACCES; /* it lives, and hidepid hides its start time */
 	if (pidfd >= 0)

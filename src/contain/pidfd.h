@@ -24,7 +24,8 @@ struct death {
  * no later one of the same number.  *fd is owned by the caller.  A dead process that nobody
  * reaped can still be opened: see pidfd_gone.
  * -EINVAL: not a process to act on (pid <= 1); -ESRCH: gone, and where another process has its
- * number now *reused (may be NULL) is true; -EMFILE, -ENFILE, -EACCES (/proc hides it).
+ * number now *reused (may be NULL) is true; -EMFILE, -ENFILE, -EACCES (/proc hides it); -ENOSYS: it
+ * is there, dead or not, and no pidfd can be had of anybody (an older kernel, a sandbox).
  * pidfd_open(2), Linux 5.3.
  */
 int pidfd_open_identity(struct identity id, int *fd, bool *reused, struct err *err);

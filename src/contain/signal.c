@@ -38,14 +38,26 @@ static int set_result(struct target *t, int r)
 	return r;
 }
 
+/* Without pidfds: to the number, right after it was looked whose it is. */
+static int send_number(struct target *t, int sig)
+{
+	if (!target_alive(t))
+		return -ESRCH;
+	return kill(t->id.pid, sig) < 0 ? -errno : 0;
+}
+
 /* Sends, or with sig 0 asks.  The kernel would also accept a signal to a zombie. */
 static int send_alive(struct target *t, int sig)
 {
 	int opened, r, fd = target_handle(t, &opened);
 
+	if (fd == -ENOSYS)
+		return send_number(t, sig);
 	if (fd < 0)
 		return fd;
 	r = pidfd_gone(fd) ? -ESRCH : send_pidfd(fd, sig, 0);
+	if (r == -ENOSYS)
+		r = send_number(t, sig);
 	if (opened >= 0)
 		close(opened);
 	return r;
@@ -135,7 +147,8 @@ static int send_group(pid_t pgid, struct target_set *members, int leader, int si
 	/* A wrong leader's would be answered by ESRCH, never reach another group. */
 	if (leader >= 0)
 		r = send_pidfd(leader, sig, SEND_TO_GROUP);
-	if (r != -ESRCH && r != -EINVAL) /* gone and reaped before we came; an older kernel */
+	/* gone and reaped before we came; an older kernel; a sandbox */
+	if (r != -ESRCH && r != -EINVAL && r != -ENOSYS)
 		return r;
 	for (size_t i = 0; i < members->n; i++)
 		if (members->v[i].result == TARGET_SENT && in_group(&members->v[i], pgid))

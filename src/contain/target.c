@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/proc_stat.h"
 #include "base/vec.h"
 
 #include <errno.h>
@@ -87,7 +88,7 @@ int target_add(struct target_set *set, struct identity id, size_t *added, struct
 	} else if (r == 0 && !fd_is_spare(t.pidfd)) {
 		close(t.pidfd);
 		t.pidfd = -1;
-	} else if (r < 0 && r != -EMFILE && r != -ENFILE) {
+	} else if (r < 0 && r != -EMFILE && r != -ENFILE && r != -ENOSYS) {
 		return err_errno(err, -r, "process %d", id.pid);
 	}
 	if (!make_slots(set) || !VEC_PUSH(set, t)) {
@@ -127,6 +128,16 @@ int target_handle(struct target *t, int *opened)
 	return r < 0 ? r : *opened;
 }
 
+/* Where there are no pidfds: what /proc says. */
+static bool is_dead(struct identity id)
+{
+	struct proc_stat st;
+	int r = proc_stat_read(id.pid, &st);
+
+	return r == -ESRCH ||
+	       (r == 0 && (st.start != id.start || (st.state == 'Z' && st.threads <= 1)));
+}
+
 bool target_alive(struct target *t)
 {
 	int opened, fd;
@@ -134,7 +145,7 @@ bool target_alive(struct target *t)
 	if (t->gone)
 		return false;
 	fd = target_handle(t, &opened);
-	if (fd == -ESRCH || (fd >= 0 && pidfd_gone(fd)))
+	if (fd == -ESRCH || (fd >= 0 && pidfd_gone(fd)) || (fd == -ENOSYS && is_dead(t->id)))
 		t->gone = true;
 	if (opened >= 0)
 		close(opened);

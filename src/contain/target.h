@@ -3,8 +3,8 @@
  *
  * Each target keeps a pidfd from the moment it is added, so that its number
  * may be reused later without harm.  Where descriptors run out the pidfd is
- * opened anew, with the identity checked, for each look.  This module sends
- * nothing: see signal.h.
+ * opened anew, with the identity checked, for each look; where there are no pidfds
+ * the identity alone is checked, each time.  This module sends nothing: see signal.h.
  */
 #ifndef STRAY_CONTAIN_TARGET_H
 #define STRAY_CONTAIN_TARGET_H
@@ -32,7 +32,7 @@ enum target_result {
 
 struct target {
 	struct identity id;
-	int pidfd;                 /* owned; -1: gone, or no descriptor was left */
+	int pidfd;                 /* owned; -1: gone, or none could be had */
 	enum target_result result; /* of the last signal */
 	int error;                 /* errno of that, or 0 */
 	bool gone;                 /* seen dead: stays so */
