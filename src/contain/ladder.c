@@ -254,8 +254,13 @@ static int on_killing(struct ladder *l, uint64_t now_ns, struct err *err)
 	r = act_announce(&l->hooks, SIGKILL, &l->set, l->killed, err);
 	if (r < 0)
 		return r;
-	if (l->hooks.kill_unit)
+	if (l->hooks.kill_unit) {
 		unit = l->hooks.kill_unit(l->hooks.ctx, &l->note) == 0;
+		if (!unit && !l->plan.stop_first) { /* one by one they could refork each other */
+			l->plan.stop_first = true;
+			return begin_kill(l, now_ns);
+		}
+	}
 	act_send(&l->hooks, SIGKILL, &l->set, l->killed);
 	for (size_t i = l->killed; unit && i < l->set.n; i++)
 		if (!l->out.v[i].gone && l->set.v[i].gone)

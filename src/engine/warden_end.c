@@ -197,11 +197,12 @@ static void start_helper(struct warden *w)
 
 static void begin_ladder(struct warden *w)
 {
+	bool in_one_act = w->unit->kind == UNIT_CGROUP && !w->kept;
 	struct ladder_plan plan = {
-		.first = w->o->grace_ns ? SIGTERM : SIGTERM,
+		.first = SIGTERM,
 		.grace_ns = w->o->grace_ns,
 		.kill = true,
-		.stop_first = w->unit->kind != UNIT_CGROUP,
+		.stop_first = !in_one_act,
 		.kill_wait_ns = KILL_WAIT_NS,
 	};
 	struct act_hooks hooks = {
@@ -209,7 +210,7 @@ static void begin_ladder(struct warden *w)
 		.before_signal = before_signal,
 		.after_signal = after_signal,
 		.members = members,
-		.kill_unit = w->unit->kind == UNIT_CGROUP && !w->kept ? kill_unit : NULL,
+		.kill_unit = in_one_act ? kill_unit : NULL,
 	};
 	struct identity_list ids = {0};
 

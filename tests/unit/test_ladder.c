@@ -273,7 +273,7 @@ static void every_intent_is_told_before_its_act(void **state)
 		{"ignore-term", true, false, false, 0, 0,
 		 "15 for 1, 15 sent, 19 for 1, 19 sent, 9 for 1, 9 sent, ", 0},
 		{"ignore-term", false, true, true, 0, 0,
-		 "15 for 1, 15 sent, 9 for 1, unit, 9 sent, ", 0},
+		 "15 for 1, 15 sent, 9 for 1, unit, 19 for 1, 19 sent, 9 for 1, unit, 9 sent, ", 0},
 		{"ignore-term", false, false, false, SIGTERM, -EROFS, "15 for 1, ", 'S'},
 		{"ignore-term", false, false, false, SIGKILL, -EROFS,
 		 "15 for 1, 15 sent, 9 for 1, ", 'S'},
