@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Fields by their numbers in proc_pid_stat(5). */
 enum {
@@ -103,6 +104,14 @@ int proc_stat_read(pid_t pid, struct proc_stat *out)
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	return proc_stat_read_at(AT_FDCWD, path, out);
+}
+
+int proc_stat_read_self(struct proc_stat *out)
+{
+	int r = proc_stat_read_at(AT_FDCWD, "/proc/self/stat", out);
+
+	/* in a namespace that its mount does not know there is no self */
+	return r == -ESRCH || (!r && out->pid != getpid()) ? -EXDEV : r;
 }
 
 static bool halted(char state)

@@ -39,6 +39,9 @@ int proc_stat_read(pid_t pid, struct proc_stat *out);
  * good; another /proc than this process's own can be asked, too. */
 int proc_stat_read_at(int dir, const char *path, struct proc_stat *out);
 
+/* This process's own.  -EXDEV: /proc is that of another PID namespace, whose numbers are not ours. */
+int proc_stat_read_self(struct proc_stat *out);
+
 /*
  * Whether it runs no code of its own now: every thread is stopped, traced-stopped, dead, or in
  * uninterruptible sleep (from which a pending STOP lets it come no further).  True also where it

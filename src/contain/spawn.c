@@ -50,11 +50,11 @@ struct made {
 };
 
 /* As fork(2), into a cgroup where that is given and can be: *into tells. */
-static pid_t clone_child(int cgroup, int *pidfd, bool *into)
+static pid_t clone_child(int cgroup, struct spawned *s, bool *into)
 {
 	struct clone_args args = {
 		.flags = CLONE_PIDFD | (cgroup >= 0 ? CLONE_INTO_CGROUP : 0),
-		.pidfd = (uint64_t)(uintptr_t)pidfd,
+		.pidfd = (uint64_t)(uintptr_t)&s->pidfd,
 		.exit_signal = SIGCHLD,
 		.cgroup = cgroup >= 0 ? (uint64_t)cgroup : 0,
 	};
@@ -63,8 +63,9 @@ static pid_t clone_child(int cgroup, int *pidfd, bool *into)
 	*into = cgroup >= 0;
 	if (pid >= 0)
 		return (pid_t)pid;
+	err_errno(&s->by_fork, errno, "clone3");
 	*into = false;
-	*pidfd = -1;
+	s->pidfd = -1;
 	return fork(); /* refused (seccomp answers ENOSYS or EPERM), or an older kernel */
 }
 
@@ -212,7 +213,7 @@ static int await_held(struct spawned *s, pid_t pid, struct err *err)
 	s->id = (struct identity){pid, st.start};
 	if (s->pidfd < 0)
 		s->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	return s->pidfd < 0 ? err_errno(err, errno, "pidfd_open") : 0;
+	return 0;
 }
 
 static int fork_held(const struct spawn_plan *plan, const struct made *made, struct spawned *s,
@@ -229,7 +230,7 @@ static int fork_held(const struct spawn_plan *plan, const struct made *made, str
 		close_pair(go);
 		return r;
 	}
-	pid = clone_child(plan->cgroup, &s->pidfd, &in_cgroup);
+	pid = clone_child(plan->cgroup, s, &in_cgroup);
 	if (pid == 0) {
 		close(go[1]); /* or it would never see that who holds it is gone */
 		child(plan, made, in_cgroup, go[0], outcome[1]);

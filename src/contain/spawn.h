@@ -42,9 +42,10 @@ struct spawn_plan {
 
 struct spawned {
 	struct identity id;
-	int pidfd;   /* owned */
-	int go;      /* owned: written to, it execs */
-	int outcome; /* owned: readable, an int: errno of exec; end of file: it was exec'd */
+	int pidfd;          /* owned; -1: none can be had */
+	int go;             /* owned: written to, it execs */
+	int outcome;        /* owned: readable, an int: errno of exec; end of file: it was exec'd */
+	struct err by_fork; /* why clone3(2) did not make it; code 0: it did */
 };
 
 /*

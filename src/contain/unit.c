@@ -16,21 +16,31 @@ bool identity_list_add(struct identity_list *l, struct identity id)
 	return VEC_PUSH(l, id);
 }
 
-void unit_make(struct unit *u, const char *name, bool cgroup)
+static void be_tree(struct unit *u)
 {
-	*u = (struct unit){.kind = UNIT_SUBREAPER, .dir = -1, .events = -1};
-	if (!cgroup) {
-		err_set(&u->why_not, ECANCELED, "not asked for");
-		return;
-	}
-	if (unit_cgroup_make(u, name, &u->why_not) == 0) {
-		u->kind = UNIT_CGROUP;
-		return;
-	}
+	u->kind = UNIT_SUBREAPER;
 	file_close_fd(&u->dir);
 	file_close_fd(&u->events);
 	u->dir = u->events = -1;
 	u->path[0] = '\0';
+}
+
+void unit_make(struct unit *u, const char *name, bool cgroup)
+{
+	*u = (struct unit){.kind = UNIT_SUBREAPER, .dir = -1, .events = -1};
+	if (!cgroup)
+		err_set(&u->why_not, ECANCELED, "not asked for");
+	else if (unit_cgroup_make(u, name, &u->why_not) == 0)
+		u->kind = UNIT_CGROUP;
+	else
+		be_tree(u);
+}
+
+void unit_fall_back(struct unit *u, const struct err *why)
+{
+	unit_remove(u);
+	be_tree(u);
+	u->why_not = *why;
 }
 
 int unit_exclude(struct unit *u, struct identity id, struct err *err)

@@ -88,8 +88,12 @@ static int make_unit(struct front *f, struct err *err)
 {
 	char name[RUN_ID_MAX + 64];
 	struct proc_stat st;
-	int r = proc_stat_read(getpid(), &st);
+	int r = proc_stat_read_self(&st);
 
+	if (r == -EXDEV)
+		return err_set(
+			err, EXDEV,
+			"/proc is that of another PID namespace: unshare(1) has --mount-proc");
 	if (r < 0)
 		return err_errno(err, -r, "/proc/self/stat");
 	f->self = (struct identity){st.pid, st.start};

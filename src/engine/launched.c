@@ -210,7 +210,10 @@ static int describe(struct run_record *r, const struct launched *how, struct err
 	if (how->parent_run)
 		snprintf(r->parent_run, sizeof(r->parent_run), "%s", how->parent_run);
 	r->unit_cannot_hold = strdup(unit_cannot_hold(how->unit));
-	if (!r->unit_cannot_hold || describe_run(r, how) < 0 || describe_environment(r) < 0 ||
+	if (how->fallbacks)
+		r->unit_fallbacks = strdup(how->fallbacks);
+	if (!r->unit_cannot_hold || (how->fallbacks && !r->unit_fallbacks) ||
+	    describe_run(r, how) < 0 || describe_environment(r) < 0 ||
 	    describe_descriptors(r) < 0 || describe_requesters(r, how->front) < 0 ||
 	    (how->approved_by && recorded_copy_masked(how->approved_by, &r->approved_by) < 0))
 		return err_nomem(err);

@@ -27,6 +27,7 @@ struct runlog {
 	struct recorded r; /* the thread's alone */
 	struct runlog_options options;
 	pthread_t thread;
+	struct err alone; /* why there is no thread; code 0: there is one */
 	pthread_mutex_t lock;
 	pthread_cond_t work, done;
 
@@ -232,11 +233,8 @@ int runlog_open(struct recorded *r, const struct runlog_options *options, struct
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	rc = pthread_create(&l->thread, NULL, write_on, l);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (rc) {
-		l->r = (struct recorded){0};
-		runlog_free(l);
-		return err_errno(err, rc, "no thread for the record");
-	}
+	if (rc)
+		err_errno(&l->alone, rc, "no thread for the record");
 	*r = (struct recorded){0};
 	*out = l;
 	return 0;
@@ -254,6 +252,18 @@ struct jw *runlog_begin(struct runlog *l, const char *event, enum known known)
 		l->late = false;
 	}
 	return j;
+}
+
+/* Without a thread: what is queued is written here and now. */
+static void write_here(struct runlog *l)
+{
+	struct entry *v = NULL;
+	size_t n;
+
+	l->urgent = true;
+	take(l, &v, &n);
+	write_all(l, v, n);
+	free(v);
 }
 
 /* Puts e into the queue, which takes it; returns its number, 0 where it was not taken. */
@@ -279,6 +289,8 @@ static uint64_t post(struct runlog *l, struct entry *e)
 	pthread_mutex_unlock(&l->lock);
 	if (!number)
 		entry_clear(e);
+	else if (l->alone.code)
+		write_here(l);
 	return number;
 }
 
@@ -380,6 +392,11 @@ struct err runlog_lost(struct runlog *l)
 	return lost;
 }
 
+const struct err *runlog_alone(const struct runlog *l)
+{
+	return l ? &l->alone : NULL;
+}
+
 uint64_t runlog_counted(struct runlog *l)
 {
 	uint64_t n;
@@ -415,7 +432,8 @@ int runlog_close(struct runlog *l, uint64_t until_ns)
 		pthread_detach(thread);
 		return r;
 	}
-	pthread_join(thread, NULL);
+	if (!l->alone.code)
+		pthread_join(thread, NULL);
 	runlog_free(l);
 	return 0;
 }

@@ -21,7 +21,9 @@ struct runlog_options {
 	uint64_t process_bytes_max; /* of process events in the journal; 0: no limit */
 };
 
-/* Takes r, which is the thread's alone until runlog_close().  0, -ENOMEM or -EAGAIN (no thread). */
+/* Takes r, which is the thread's alone until runlog_close().  Where no thread can be made (a sandbox
+ * that answers EPERM to clone3) all is written by the caller, who then waits for the disk.  0 or
+ * -ENOMEM. */
 int runlog_open(struct recorded *r, const struct runlog_options *options, struct runlog **out,
 		struct err *err);
 
@@ -53,6 +55,9 @@ void runlog_file(struct runlog *l, const char *act, const char *what, const char
 
 /* The first thing that could not be written; code 0: all was, so far. */
 struct err runlog_lost(struct runlog *l);
+
+/* Why the caller writes alone; code 0: there is a thread.  NULL where nothing is recorded. */
+const struct err *runlog_alone(const struct runlog *l);
 
 /* How many process events were counted and not written. */
 uint64_t runlog_counted(struct runlog *l);

@@ -47,37 +47,6 @@ static int take_signals(struct warden *w, struct err *err)
 	return w->signal_fd < 0 || w->timer_fd < 0 ? err_errno(err, errno, "the warden") : 0;
 }
 
-static int hold_command(struct warden *w, struct err *err)
-{
-	char mark[sizeof(RUN_MARK) + RUN_ID_MAX + 2];
-	struct spawn_plan plan = {
-		.caller = w->start->caller,
-		.argv = w->o->argv,
-		.mark = mark,
-		.cgroup = w->unit->dir,
-		.pgid = w->start->terminal ? getpgid(w->start->front.pid) : 0,
-	};
-	int r;
-
-	snprintf(mark, sizeof(mark), RUN_MARK "=%s", w->start->id);
-	if (w->o->deny_detach) {
-		r = deny_open(&w->deny, err);
-		if (r < 0)
-			return r;
-		plan.prepare = deny_install;
-		plan.ctx = &w->deny;
-	}
-	r = spawn_held(&plan, &w->cmd, err);
-	if (!r && w->o->deny_detach)
-		r = deny_take(&w->deny, err);
-	if (r < 0)
-		return r;
-	w->pgid = getpgid(w->cmd.id.pid);
-	w->sid = getsid(w->cmd.id.pid);
-	w->owns = w->sid == w->cmd.id.pid;
-	return 0;
-}
-
 /* The caller's streams and descriptors are the command's now: whoever waits for their end
  * must not wait for us. */
 static void let_go_of_streams(void)
@@ -165,11 +134,14 @@ static int make_record(struct warden *w, struct err *err)
 		.grace_ns = w->o->grace_ns,
 		.coverage = &coverage,
 	};
+	char fallbacks[WARDEN_FALLBACKS_MAX];
 	struct recorded recorded;
 	int r;
 
 	if (w->o->no_record)
 		return 0;
+	warden_fallbacks(w, fallbacks, sizeof(fallbacks));
+	how.fallbacks = *fallbacks ? fallbacks : NULL;
 	r = launched_create(&how, &recorded, err);
 	if (!r)
 		open_door(w, recorded.dir.fd);
@@ -223,7 +195,7 @@ static int make(struct warden *w, struct err *err)
 	int r = prepare(w, err);
 
 	if (!r)
-		r = hold_command(w, err);
+		r = warden_hold(w, err);
 	if (r < 0)
 		return r;
 	/* launched_create() tells which descriptors the command has: ours are those */
@@ -272,6 +244,7 @@ static int let_go(struct warden *w, struct err *err)
 		w->deadline_ns = w->began_ns + w->o->deadline_ns;
 	warden_tell_watch(w, NULL);
 	warden_tell_started(w);
+	warden_say_fallbacks(w);
 	r = spawn_go(&w->cmd, err);
 	if (r < 0)
 		return r;
@@ -552,7 +525,7 @@ int warden_run(const struct warden_start *start)
 
 	setpgid(0, 0);
 	if (make(&w, &why) < 0) {
-		send_failed(&w, &why, why.code == EEXIST || why.code == EINVAL ? 125 : 125);
+		send_failed(&w, &why, 125);
 	} else if (!await_go(&w) || parent_is_gone(&w)) {
 		spawn_cancel(&w.cmd);
 		err_set(&why, ECANCELED, "who started it is gone: it never ran");

@@ -1,6 +1,6 @@
 /*
  * The inside of the warden, shared by the files that make it: warden.c (making and waiting),
- * warden_end.c (the order in which a run ends), warden_look.c (reading its members),
+ * warden_hold.c (what holds the command), warden_end.c (the order in which a run ends), warden_look.c (reading its members),
  * warden_tell.c (its journal), warden_result.c (what the front is told).
  */
 #ifndef STRAY_ENGINE_WARDEN_PARTS_H
@@ -115,6 +115,19 @@ struct warden {
 #define WARDEN_TICK_NS 100000000ull
 #define WARDEN_LOOK_NS 20000000ull    /* how long the before snapshot may take */
 #define WARDEN_RECORD_NS 500000000ull /* the most that the record holds up an end */
+
+#define WARDEN_FALLBACKS_MAX 1000
+
+/* --- warden_hold.c --- */
+
+/* Makes the command, and holds it in the unit; where that cannot be in a cgroup, in another. */
+int warden_hold(struct warden *w, struct err *err);
+
+/* What was refused here and is done another way, in words; "": nothing was. */
+void warden_fallbacks(const struct warden *w, char *out, size_t size);
+
+/* That, to the person who asked for more words. */
+void warden_say_fallbacks(struct warden *w);
 
 /* --- warden_look.c --- */
 

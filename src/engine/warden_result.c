@@ -279,6 +279,8 @@ static void say_ended(struct warden *w, size_t alive)
 			   gone, n, alive, s);
 	else
 		warden_say(w, "%s: all %zu gone, %.1f s after it began", ended_for(w), gone, s);
+	if (w->ladder && ladder_note(w->ladder)->code)
+		warden_say(w, "on the way: %s", ladder_note(w->ladder)->text);
 	say_survivors(w);
 }
 

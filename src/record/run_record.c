@@ -66,6 +66,8 @@ static void write_containment(struct jw *j, const struct run_record *r)
 	       unit ? r->unit_cannot_hold
 		    : "adopted: it was no unit before it began, so what left it earlier is not "
 		      "known");
+	if (unit)
+		jw_str(j, "fallbacks", r->unit_fallbacks);
 	jw_object_end(j);
 }
 

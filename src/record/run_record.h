@@ -36,6 +36,7 @@ struct run_record {
 	bool launched;          /* by stray run; else adopted */
 	char unit_kind[16];     /* of a launched one: "cgroup", "subreaper" (contain/unit.h) */
 	char *unit_cannot_hold; /* owned; NULL: it is no unit */
+	char *unit_fallbacks;   /* owned: what was done another way; NULL: nothing was */
 	struct identity front, warden;   /* the stray that launched it, and the one that holds it */
 	uint64_t grace_ns;               /* between TERM and KILL at its end */
 	char parent_run[RUN_ID_MAX + 1]; /* of a run in a run; "": none */

@@ -25,6 +25,7 @@ void run_record_clear(struct run_record *r)
 	free_names(r);
 	free(r->approved_by);
 	free(r->unit_cannot_hold);
+	free(r->unit_fallbacks);
 	for (size_t i = 0; i < r->inherited_fds.n; i++)
 		bytes_free(&r->inherited_fds.v[i].what);
 	free(r->inherited_fds.v);
@@ -105,7 +106,7 @@ static int read_descriptors(const json_t *o, struct run_record *r, struct err *e
 static int read_launched(const json_t *o, struct run_record *r, struct err *err)
 {
 	const json_t *unit = json_object_get(o, "containment");
-	const char *cannot_hold = NULL;
+	const char *cannot_hold = NULL, *fallbacks = NULL;
 	int rc = read_mark(r, err);
 
 	if (!rc)
@@ -123,6 +124,12 @@ static int read_launched(const json_t *o, struct run_record *r, struct err *err)
 	if (!rc && cannot_hold) {
 		r->unit_cannot_hold = strdup(cannot_hold);
 		rc = r->unit_cannot_hold ? 0 : err_nomem(err);
+	}
+	if (!rc)
+		rc = json_get_str(unit, "fallbacks", &fallbacks, err);
+	if (!rc && fallbacks) {
+		r->unit_fallbacks = strdup(fallbacks);
+		rc = r->unit_fallbacks ? 0 : err_nomem(err);
 	}
 	return rc ? rc : read_descriptors(o, r, err);
 }

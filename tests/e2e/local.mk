@@ -4,6 +4,12 @@ TESTS += %D%/cases.py %D%/cases_user.sh %D%/cli.py %D%/completions.py %D%/pages.
 	%D%/schemas.py %D%/trees.sh
 EXTRA_DIST += %D%/e2e.py
 
+# stray run.
+E2E_RUN = %D%/denied.py %D%/denied_user.sh
+dist_check_SCRIPTS += $(E2E_RUN)
+TESTS += $(E2E_RUN)
+EXTRA_DIST += %D%/marked.py
+
 dist_check_SCRIPTS += %D%/members.py
 TESTS += %D%/members.py
 

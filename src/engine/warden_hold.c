@@ -1,0 +1,92 @@
+/* The command, made and held in its unit, and how well that holds here: warden_parts.h. */
+#include "engine/warden_parts.h"
+
+#include "contain/pidfd.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+int warden_hold(struct warden *w, struct err *err)
+{
+	char mark[sizeof(RUN_MARK) + RUN_ID_MAX + 2];
+	struct spawn_plan plan = {
+		.caller = w->start->caller,
+		.argv = w->o->argv,
+		.mark = mark,
+		.cgroup = w->unit->dir,
+		.pgid = w->start->terminal ? getpgid(w->start->front.pid) : 0,
+	};
+	struct err why = {0};
+	int r;
+
+	snprintf(mark, sizeof(mark), RUN_MARK "=%s", w->start->id);
+	if (w->o->deny_detach) {
+		r = deny_open(&w->deny, err);
+		if (r < 0)
+			return r;
+		plan.prepare = deny_install;
+		plan.ctx = &w->deny;
+	}
+	r = spawn_held(&plan, &w->cmd, &why);
+	if (r < 0 && w->unit->kind == UNIT_CGROUP) {
+		/* one could be made, and nobody put into it: only half delegated, or threaded */
+		unit_fall_back(w->unit, &why);
+		plan.cgroup = -1;
+		err_clear(&why);
+		r = spawn_held(&plan, &w->cmd, &why);
+	}
+	if (!r && w->o->deny_detach)
+		r = deny_take(&w->deny, &why);
+	if (r < 0)
+		return err_set(err, -r, "%s", why.text);
+	w->pgid = getpgid(w->cmd.id.pid);
+	w->sid = getsid(w->cmd.id.pid);
+	w->owns = w->sid == w->cmd.id.pid;
+	return 0;
+}
+
+static void __attribute__((format(printf, 3, 4))) add(char *out, size_t size, const char *fmt, ...)
+{
+	size_t len = strlen(out);
+	va_list ap;
+
+	if (len && len + 2 < size)
+		len += (size_t)snprintf(out + len, size - len, "; ");
+	va_start(ap, fmt);
+	vsnprintf(out + len, size - len, fmt, ap);
+	va_end(ap);
+}
+
+void warden_fallbacks(const struct warden *w, char *out, size_t size)
+{
+	struct err no_pidfd = {0};
+	int fd = -1;
+
+	*out = '\0';
+	if (w->unit->kind != UNIT_CGROUP)
+		add(out, size, "no cgroup: %s", w->unit->why_not.text);
+	if (w->cmd.by_fork.code)
+		add(out, size, "made by fork: %s", w->cmd.by_fork.text);
+	if (pidfd_open_identity(w->cmd.id, &fd, NULL, &no_pidfd) == 0)
+		close(fd);
+	else
+		add(out, size, "signals go to numbers, checked just before: %s", no_pidfd.text);
+	if (!w->net && !w->o->no_events)
+		add(out, size, "no events: %s", w->net_why.text);
+}
+
+void warden_say_fallbacks(struct warden *w)
+{
+	const struct err *alone = runlog_alone(w->log);
+	char fallbacks[WARDEN_FALLBACKS_MAX];
+
+	if (!w->o->verbose)
+		return;
+	warden_fallbacks(w, fallbacks, sizeof(fallbacks));
+	if (*fallbacks)
+		warden_say(w, "done another way here: %s", fallbacks);
+	if (alone && alone->code)
+		warden_say(w, "the end may wait for the disk: %s", alone->text);
+}
