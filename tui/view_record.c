@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "tui/facts.h"
 #include "tui/runwords.h"
 
 #define BAR_CELLS 12
@@ -95,8 +96,9 @@ void view_draw_journal(const struct view *v, const struct area *a, int y)
 {
 	const struct vigil *g = v->vigil;
 	const struct err *why = g->damage.code ? &g->damage : &g->trouble;
-	char safe[320], when[9];
+	char safe[320];
 	struct line l;
+	bool heard;
 	int x;
 
 	if (why->code) {
@@ -107,13 +109,14 @@ void view_draw_journal(const struct view *v, const struct area *a, int y)
 		return;
 	}
 	line_start(&l, v->o.ascii);
-	clock_hms(v->k->now->coverage.first_scan_wall_ns, when);
-	line_add(&l, "scans since %s · ", when);
+	heard = facts_seen(v->k->now, &l);
+	line_add(&l, " · ");
 	add_watch(v, &l);
 	if (g->gap_to_ns)
 		line_add(&l, " · ");
 	view_add_gap(v, &l);
-	line_add(&l, " · not what lived between two");
+	if (!heard)
+		line_add(&l, " · not what lived between two");
 	x = draw_text(a, y, 1, STYLE_HEADER, "seen: ");
 	draw_cut(a, y, x, a->cols - x - 1, STYLE_DIM, l.text);
 }

@@ -4,7 +4,7 @@
  *
  * One stray at a time does so (rundir_watch); it says when it began and when
  * it stopped, so that a gap in the journal is told from silence.  What came and
- * went between two looks is not seen, and not invented.  Never signals.
+ * went between two looks, and was not heard, is not invented.  Never signals.
  */
 #ifndef STRAY_ENGINE_CHRONICLE_H
 #define STRAY_ENGINE_CHRONICLE_H
@@ -33,6 +33,15 @@ int chronicle_tell(struct recorded *r, const struct tracker *k, struct err *err)
  */
 int chronicle_open(struct recorded *r, const struct tracker *now, uint64_t interval_ms,
 		   struct chronicle **out, struct err *err);
+
+/*
+ * What was heard of a member since the last look (engine/listener.h): told at the next
+ * chronicle_fold() in this order, before what that shows.  detail: after an exec; NULL: not
+ * known.  Of those that came and ended between two looks, and left nothing, CHRONICLE_BRIEF_MAX
+ * are told, the rest is counted in watch_stopped.
+ */
+#define CHRONICLE_BRIEF_MAX 10000
+void chronicle_hear(struct chronicle *c, const struct kin_change *change, struct detail *detail);
 
 /*
  * Tells what k shows since the last time, as events, and changes the state where

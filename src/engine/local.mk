@@ -7,6 +7,8 @@ libengine_a_SOURCES = \
 	%D%/act_record.c %D%/act_record.h \
 	%D%/baseline.c %D%/baseline.h \
 	%D%/chronicle.c %D%/chronicle.h \
+	%D%/chronicle_heard.c \
+	%D%/chronicle_parts.h \
 	%D%/contacts.c %D%/contacts.h \
 	%D%/doctor.c %D%/doctor.h \
 	%D%/drill.c %D%/drill.h \
@@ -16,6 +18,7 @@ libengine_a_SOURCES = \
 	%D%/launch_lost.c %D%/launch_lost.h \
 	%D%/launch_talk.c %D%/launch_talk.h \
 	%D%/launched.c %D%/launched.h \
+	%D%/listener.c %D%/listener.h \
 	%D%/look.c %D%/look.h \
 	%D%/plan.c %D%/plan.h \
 	%D%/recorded.c %D%/recorded.h %D%/recorded_adopt.c %D%/recorded_members.c %D%/recorded_parts.h \
