@@ -53,6 +53,9 @@ int chronicle_fold(struct chronicle *c, const struct tracker *k, struct err *err
 /* Says that nobody watches from here on; reason: "asked", "over", "signal".  NULL is fine. */
 void chronicle_close(struct chronicle *c, const char *reason);
 
+/* How many process events it counted, and did not write. */
+uint64_t chronicle_not_told(const struct chronicle *c);
+
 /* How many events it wrote. */
 uint64_t chronicle_events(const struct chronicle *c);
 

@@ -18,6 +18,11 @@ void chronicle_hear(struct chronicle *c, const struct kin_change *change, struct
 	c->heard.v[c->heard.n - 1].detail = detail ? detail_ref(detail) : NULL;
 }
 
+uint64_t chronicle_not_told(const struct chronicle *c)
+{
+	return c->not_told;
+}
+
 static void drop_first(struct chronicle *c, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

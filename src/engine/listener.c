@@ -164,7 +164,7 @@ static struct detail *read_exec(struct listener *l, struct identity id)
 	if (!l->source)
 		source_open(&only_stat, &l->source, NULL);
 	if (l->source)
-		source_detail(l->source, id, DETAIL_COMM | DETAIL_CMDLINE | DETAIL_EXE, &d, NULL);
+		source_exec(l->source, id, &d, NULL);
 	return d;
 }
 

@@ -113,7 +113,7 @@ void warden_read(struct warden *w, bool all)
 		if (!VEC_PUSH(&readings, r))
 			goto out;
 	}
-	if (all && w->net) /* first what waits: a death is told with its status */
+	if (w->net) /* first what waits: a death is told with its status */
 		warden_drain(w);
 	kin_scan(w->kin, readings.v, readings.n, all, now, NULL);
 out:
