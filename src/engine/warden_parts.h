@@ -61,6 +61,8 @@ struct leaver {
 
 #define WARDEN_LEAVERS_MAX 256 /* more of them are counted */
 
+#define WARDEN_GUESTS 8
+
 struct warden {
 	const struct warden_start *start;
 	const struct launch_options *o;
@@ -94,8 +96,11 @@ struct warden {
 	size_t tries;              /* in all */
 	struct table *left;        /* owned: the last look at who is alive */
 	int signal_fd, timer_fd;
-	int run_dir;       /* the directory of the run; -1: none */
-	int door, visitor; /* warden_door.h; -1: none */
+	int run_dir;               /* the directory of the run; -1: none */
+	int door;                  /* warden_door.h; -1: none */
+	int visitor;               /* who ends the run; -1: nobody */
+	int guests[WARDEN_GUESTS]; /* who came and has not said why; -1: none */
+	pid_t guest_pids[WARDEN_GUESTS];
 	pid_t visitor_pid;
 	bool front_gone, started, cmd_over, lost_said;
 	int cmd_status;
@@ -146,6 +151,12 @@ struct table *warden_look(struct warden *w, unsigned details, uint64_t until_ns)
 /* Certain and likely members that are alive, as the unit and the events have it. */
 int warden_members(struct warden *w, struct identity_list *out, struct err *err);
 
+/* --- warden_guests.c --- */
+
+void warden_come_in(struct warden *w);           /* somebody is at the door */
+void warden_hear_guest(struct warden *w, int i); /* guest i has something to say */
+void warden_hear_visitor(struct warden *w);
+
 /* --- warden_end.c --- */
 
 /* Begins to end the run, for that cause; nothing where it ends already. */
@@ -154,9 +165,10 @@ void warden_end(struct warden *w, enum cause cause, int signal);
 /* Does what is due in PHASE_EXPIRING and PHASE_ENDING. */
 void warden_end_step(struct warden *w);
 
-/* Another stray ends it: nothing is done here until that is over, or that stray gone. */
-void warden_yield(struct warden *w);
-void warden_yielded(struct warden *w);
+/* Another stray ends it: nothing is done here until that is over (closed_as), or that stray gone
+ * (RUN_UNKNOWN). */
+void warden_yield(struct warden *w, int visitor, pid_t pid);
+void warden_yielded(struct warden *w, enum run_state closed_as);
 
 /* The command has ended, and its members had their moment. */
 void warden_settled(struct warden *w);
