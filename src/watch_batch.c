@@ -125,6 +125,8 @@ static int wait_for(struct batch *b)
 			return 1;
 		if (p[1].revents)
 			hear(b);
+		if (listener_wants_scan(b->listener) && until > now + LISTENER_RESCAN_NS)
+			until = now + LISTENER_RESCAN_NS;
 	}
 	return 0;
 }

@@ -405,6 +405,8 @@ static int wait_ms(const struct app *a, uint64_t now)
 
 static void scan_when_due(struct app *a, uint64_t now)
 {
+	if (listener_wants_scan(a->listener) && a->next_scan_ns > now + LISTENER_RESCAN_NS)
+		a->next_scan_ns = now + LISTENER_RESCAN_NS;
 	if (now < a->next_scan_ns || a->view.paused || scanner_busy(a->scanner))
 		return;
 	scanner_request(a->scanner);

@@ -90,6 +90,11 @@ const struct err *listener_why(const struct listener *l)
 	return &l->why;
 }
 
+bool listener_wants_scan(const struct listener *l)
+{
+	return l->kin && kin_unsure(l->kin);
+}
+
 /* Wakes at the next event, or after a rest. */
 static void set_alarm(struct listener *l, bool rest)
 {

@@ -48,6 +48,10 @@ typedef void listener_fn(void *ctx, const struct kin_change *c, struct detail *d
  * scan shows first has no status. */
 void listener_drain(struct listener *l, struct tracker *k, listener_fn *fn, void *ctx);
 
+/* Events were lost since the last scan: one is due, LISTENER_RESCAN_NS from now at the latest. */
+bool listener_wants_scan(const struct listener *l);
+#define LISTENER_RESCAN_NS 1000000000ULL
+
 /* Why nothing is listened to; code 0: it is, or no run is in view. */
 const struct err *listener_why(const struct listener *l);
 
