@@ -65,7 +65,11 @@ static void add_what(const struct view *v, struct line *l)
 	line_text(l, v->run.id, 40);
 	if (v->vigil) {
 		line_add(l, " · ");
-		line_text(l, v->vigil->recorded.story.record.target, 40);
+		line_text(l,
+			  v->vigil->recorded.story.record.launched
+				  ? "stray run"
+				  : v->vigil->recorded.story.record.target,
+			  40);
 		return;
 	}
 	if (!v->run.over_before) { /* else it was chosen at the moment that is told below */

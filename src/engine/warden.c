@@ -473,6 +473,10 @@ static void on_time(struct warden *w)
 		warden_read(w, !w->net || kin_unsure(w->kin));
 		w->tick_ns = now + WARDEN_TICK_NS;
 	}
+	if (w->unit->kind == UNIT_CGROUP && now >= w->moved_ns) {
+		warden_find_moved(w);
+		w->moved_ns = now + WARDEN_MOVED_NS;
+	}
 	warden_tell_changes(w);
 	if (w->phase < PHASE_EXPIRING && w->deadline_ns && now >= w->deadline_ns)
 		warden_end(w, CAUSE_DEADLINE, 0);

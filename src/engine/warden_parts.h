@@ -108,6 +108,7 @@ struct warden {
 	uint64_t deadline_ns;       /* CLOCK_BOOTTIME; 0: none */
 	uint64_t due_ns;            /* of the phase: settling, --on-expire; 0: none */
 	uint64_t tick_ns;           /* the next reading of groups */
+	uint64_t moved_ns;          /* the next look for who left the cgroup */
 	uint64_t drained_ns;        /* when events were taken last */
 	uint64_t budget_ns;         /* until when the record may hold up the end */
 	struct spawned helper;      /* --on-expire */
@@ -118,6 +119,8 @@ struct warden {
 
 #define WARDEN_DRAIN_NS 5000000ull /* 0-4 % slower spawning; at each event it is 19-37 % */
 #define WARDEN_TICK_NS 100000000ull
+#define WARDEN_MOVED_NS 1000000000ull /* between two looks at members' cgroups */
+#define WARDEN_MOVED_MAX 256          /* members looked at; some 20 us each */
 #define WARDEN_LOOK_NS 20000000ull    /* how long the before snapshot may take */
 #define WARDEN_RECORD_NS 500000000ull /* the most that the record holds up an end */
 
@@ -141,6 +144,9 @@ void warden_drain(struct warden *w);
 
 /* Reads group, session and parent of the members; all: looks for members in the unit, too. */
 void warden_read(struct warden *w, bool all);
+
+/* Looks for members that left the run's cgroup, and tells of each once. */
+void warden_find_moved(struct warden *w);
 
 /*
  * A table of who is alive now, with as many details as can be read until until_ns; owned by the
@@ -180,6 +186,7 @@ void warden_deny(struct warden *w);
 /* What kin told since the last time, into the journal and to the person. */
 void warden_tell_changes(struct warden *w);
 void warden_tell_started(struct warden *w);
+void warden_tell_moved(struct warden *w, struct identity id, const char *to);
 /* That it looks from here on; reason: that it no longer does. */
 void warden_tell_watch(struct warden *w, const char *reason);
 void warden_tell_leftovers(struct warden *w, const struct table *t);

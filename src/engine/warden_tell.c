@@ -260,6 +260,18 @@ void warden_tell_changes(struct warden *w)
 
 /* --- what was done --- */
 
+void warden_tell_moved(struct warden *w, struct identity id, const char *to)
+{
+	struct jw *j = runlog_begin(w->log, "left_cgroup", KNOWN_SCANNED);
+
+	if (j) {
+		process_json_identity(j, "process", id);
+		jw_str(j, "from", w->unit->path);
+		jw_str(j, "to", to);
+	}
+	runlog_add(w->log, RUNLOG_FACT);
+}
+
 void warden_tell_watch(struct warden *w, const char *reason)
 {
 	struct operator o = operator_current();
