@@ -58,7 +58,7 @@ static int take_arg(void *ctx, const char *data, size_t len)
 {
 	struct args *a = ctx;
 
-	if (a->bytes.len + len + 2 > a->room) {
+	if (!a->bytes.data || a->bytes.len + len + 2 > a->room) {
 		size_t room = (a->bytes.len + len + 2) * 2;
 		char *grown = realloc(a->bytes.data, room);
 

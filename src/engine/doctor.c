@@ -91,7 +91,7 @@ static void try_proc(struct doctor *d)
 
 	if (!r)
 		r = source_scan(s, &t, &why);
-	if (r < 0) {
+	if (r) {
 		found(f, VERDICT_NO, "%s", why.text);
 	} else if (t->coverage.hidepid) {
 		found(f, VERDICT_PARTLY,

@@ -37,7 +37,7 @@ static int describe_command(struct run_record *r, const struct launched *how, st
 	free(real);
 	for (char *const *a = how->argv; *a; a++)
 		len += strlen(*a) + 1;
-	joined = malloc(len);
+	joined = malloc(len + 1); /* of none at all, too */
 	if (!joined)
 		return err_nomem(err);
 	for (char *const *a = how->argv; *a; a++) {
