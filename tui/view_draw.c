@@ -107,7 +107,7 @@ static void draw_title(const struct view *v, const struct area *a)
 
 	draw_fill(a, 0, 0, 1, a->cols, STYLE_TITLE, ' ');
 	if (!t) {
-		draw_cut(a, 0, 1, a->cols - 1, STYLE_TITLE, "stray · reading /proc …");
+		draw_cut(a, 0, 1, a->cols - 1, STYLE_TITLE, "stray · reading /proc … · q quits");
 		return;
 	}
 	line_start(&l, v->o.ascii);
