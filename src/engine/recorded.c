@@ -9,6 +9,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+#define UNSEEN_MAX (16u << 20) /* bytes of others' lines: more are read at leisure */
 
 int recorded_state_dir(const char *option, enum statedir_use use, struct statedir **out,
 		       struct err *err)
@@ -132,24 +135,6 @@ int recorded_none(const char *name, struct err *err)
 		       name);
 }
 
-int recorded_enter(const char *state_dir, const char *name, struct recorded *out, struct err *err)
-{
-	char id[RUN_ID_MAX + 1];
-	int r;
-
-	memset(out, 0, sizeof(*out));
-	r = recorded_state_dir(state_dir, STATEDIR_READ, &out->state, err);
-	if (!r)
-		r = rundir_find(out->state, name, id, err);
-	if (!r)
-		r = rundir_open(out->state, id, false, &out->dir, err);
-	if (r < 0) {
-		statedir_close(out->state);
-		out->state = NULL;
-	}
-	return r;
-}
-
 int recorded_open(const char *state_dir, const char *name, bool write, struct recorded *out,
 		  struct err *err)
 {
@@ -205,6 +190,56 @@ struct jw *recorded_begin(struct recorded *r, const char *event, enum known know
 int recorded_commit(struct recorded *r, bool sync, struct err *err)
 {
 	int rc = journal_commit(r->dir.journal, sync, err);
+
+	if (!rc)
+		note_own(r);
+	return rc;
+}
+
+/* What an event that the story does not know makes of its state. */
+static enum run_state state_after(const struct recorded *r, enum run_state s, const json_t *event)
+{
+	const char *name = NULL, *closed = NULL;
+	uint64_t seq = 0;
+
+	json_get_uint(event, "seq", &seq, NULL, NULL);
+	json_get_str(event, "event", &name, NULL);
+	json_get_str(event, "state", &closed, NULL);
+	if (!name || seq <= r->seen_seq)
+		return s;
+	return run_state_next(s, name, closed ? run_state_parse(closed) : RUN_UNKNOWN);
+}
+
+/* Nobody else writes meanwhile.  What cannot be told is a change. */
+static int is_in_state(void *ctx, int fd, uint64_t size, struct err *err)
+{
+	const struct recorded *r = ctx;
+	uint64_t len = size < r->seen_end ? 0 : size - r->seen_end;
+	AUTO_FREE char *text = NULL;
+	enum run_state s = r->story.state;
+
+	if (size < r->seen_end || len > UNSEEN_MAX)
+		return -EAGAIN;
+	text = malloc(len + 1);
+	if (!text)
+		return err_nomem(err);
+	if (pread(fd, text, len, (off_t)r->seen_end) != (ssize_t)len)
+		return -EAGAIN;
+	text[len] = '\0';
+	for (char *at = text, *end; (end = memchr(at, '\n', (size_t)(text + len - at)));
+	     at = end + 1) {
+		json_t *event = NULL;
+
+		if (json_read_line(at, (size_t)(end - at), &event, NULL) == 0)
+			s = state_after(r, s, event);
+		json_decref(event);
+	}
+	return s == r->story.state ? 0 : -EAGAIN;
+}
+
+int recorded_commit_in_state(struct recorded *r, bool sync, struct err *err)
+{
+	int rc = journal_commit_if(r->dir.journal, sync, is_in_state, r, err);
 
 	if (!rc)
 		note_own(r);

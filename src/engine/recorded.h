@@ -36,9 +36,6 @@ int recorded_list(const char *option, struct rundir_list *out, struct err *err);
  */
 int recorded_open(const char *state_dir, const char *name, bool write, struct recorded *out,
 		  struct err *err);
-/* Opens its directory alone, to be read; nothing of it is read yet.  Errors as recorded_open(). */
-int recorded_enter(const char *state_dir, const char *name, struct recorded *out, struct err *err);
-
 /* -ENOENT: what is said where there is no state directory, so no run of that name. */
 int recorded_none(const char *name, struct err *err);
 
@@ -82,6 +79,11 @@ enum run_state recorded_state(const struct recorded *r, const struct table *now)
 struct jw *recorded_begin(struct recorded *r, const char *event, enum known known);
 /* Appends it, not before it is on the disk with sync. */
 int recorded_commit(struct recorded *r, bool sync, struct err *err);
+/*
+ * The same for what rests on its state, as the story has it.  -EAGAIN: another stray has changed
+ * that since, and nothing was appended: recorded_refresh() tells.
+ */
+int recorded_commit_in_state(struct recorded *r, bool sync, struct err *err);
 
 /*
  * Appends what was begun as a change of state: synced, then noted in the ledger

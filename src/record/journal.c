@@ -252,6 +252,9 @@ static int find_end(struct journal *j, const char **lead, struct err *err)
 		r = close_torn(j, err);
 	else if (!r && j->tail.newline_missing)
 		*lead = "\n";
+	/* mended once: the next line of ours finds nothing of it */
+	j->tail.torn_bytes = 0;
+	j->tail.torn_closed = j->tail.newline_missing = false;
 	return r;
 }
 
@@ -274,9 +277,23 @@ int journal_sync(struct journal *j)
 	return fdatasync(j->fd) < 0 && errno != EINVAL ? -1 : 0;
 }
 
+struct guard {
+	journal_guard_fn *fn; /* NULL: none */
+	void *ctx;
+};
+
+/* Under the lock. */
+static int append_guarded(struct journal *j, const struct journal_event *v, size_t n,
+			  const struct guard *g, struct err *err)
+{
+	int r = g->fn ? g->fn(g->ctx, j->fd, journal_size(j), err) : 0;
+
+	return r ? r : append_all(j, v, n, err);
+}
+
 /* Of the run that was named last. */
 static int append(struct journal *j, const struct journal_event *v, size_t n, bool sync,
-		  struct err *err)
+		  const struct guard *g, struct err *err)
 {
 	int r = 0;
 
@@ -287,7 +304,7 @@ static int append(struct journal *j, const struct journal_event *v, size_t n, bo
 	if (!r)
 		r = lock(j, err);
 	if (!r) {
-		r = append_all(j, v, n, err);
+		r = append_guarded(j, v, n, g, err);
 		flock(j->fd, LOCK_UN);
 	}
 	if (!r && sync && journal_sync(j) < 0)
@@ -299,17 +316,24 @@ int journal_append(struct journal *j, const char *run, const struct journal_even
 		   bool sync, struct err *err)
 {
 	name_run(j, run);
-	return append(j, v, n, sync, err);
+	return append(j, v, n, sync, &(struct guard){0}, err);
 }
 
 int journal_commit(struct journal *j, bool sync, struct err *err)
 {
+	return journal_commit_if(j, sync, NULL, NULL, err);
+}
+
+int journal_commit_if(struct journal *j, bool sync, journal_guard_fn *guard, void *ctx,
+		      struct err *err)
+{
+	const struct guard g = {guard, ctx};
 	int r;
 
 	assert(j->event.name);
 	r = journal_event_end(&j->event, err);
 	if (!r)
-		r = append(j, &j->event, 1, sync, err);
+		r = append(j, &j->event, 1, sync, &g, err);
 	journal_cancel(j);
 	return r;
 }

@@ -60,6 +60,14 @@ struct jw *journal_begin(struct journal *j, const char *run, const char *event, 
 int journal_commit(struct journal *j, bool sync, struct err *err);
 
 /*
+ * The same, if guard allows it: it is called under the lock, with the file as it is when nobody
+ * can add to it any more.  What it returns other than 0 is returned, and nothing was appended.
+ */
+typedef int journal_guard_fn(void *ctx, int fd, uint64_t size, struct err *err);
+int journal_commit_if(struct journal *j, bool sync, journal_guard_fn *guard, void *ctx,
+		      struct err *err);
+
+/*
  * Appends n events that were put together elsewhere, all or the first of them, one after the other
  * and under one lock.  Errors as journal_commit().
  */
