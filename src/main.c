@@ -29,13 +29,13 @@ static void print_usage(FILE *out)
 /*
  * With one of 0 to 2 closed, a file that is opened later takes its number, and
  * what is meant for a person lands in a record.  Opened the wrong way round:
- * whoever writes to it still gets EBADF.
+ * whoever writes to it still gets EBADF; and a command that we execute finds it closed.
  */
 static void keep_stdio_numbers(void)
 {
 	for (int fd = 0; fd < 3; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
-			open("/dev/null", (fd == 0 ? O_WRONLY : O_RDONLY) | O_NOCTTY);
+			open("/dev/null", (fd == 0 ? O_WRONLY : O_RDONLY) | O_NOCTTY | O_CLOEXEC);
 }
 
 /* A bare word is a run's id where a TARGET may stand; in front it is more likely a command. */

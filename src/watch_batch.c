@@ -15,12 +15,10 @@
 #include <sys/signalfd.h>
 
 #define CHUNK 65536
-#define MS 1000000ULL
 
 struct batch {
 	const struct batch_options *o;
 	struct look look;
-	struct listener *listener;
 	struct vigil vigil;
 	struct run run; /* of the vigil, for the look */
 	int signals;    /* signalfd */
@@ -35,7 +33,7 @@ struct batch {
 static void print_event(const struct batch *b, const char *line, size_t len)
 {
 	char when[CLOCK_RFC3339_MAX];
-	struct event_line e;
+	struct event e;
 	struct line out;
 	json_t *event;
 
@@ -99,48 +97,12 @@ static int print_new(struct batch *b, struct err *err)
 
 /* --- the run --------------------------------------------------------------- */
 
-static void take_heard(void *ctx, const struct kin_change *c, struct detail *detail)
-{
-	struct batch *b = ctx;
-
-	vigil_hear(&b->vigil, c, detail);
-}
-
-static void hear(struct batch *b)
-{
-	listener_drain(b->listener, &b->look.tracker, take_heard, b);
-}
-
 /* 1: the signals of an end; 0: the time went by. */
 static int wait_for(struct batch *b)
 {
-	struct pollfd p[] = {{.fd = b->signals, .events = POLLIN},
-			     {.fd = listener_fd(b->listener), .events = POLLIN}};
-	uint64_t now = clock_boot_ns(), until = now + b->o->delay_ms * MS;
+	struct pollfd p = {.fd = b->signals, .events = POLLIN};
 
-	for (; now < until; now = clock_boot_ns()) {
-		if (poll(p, 2, (int)((until - now + MS - 1) / MS)) < 0 && errno != EINTR)
-			break;
-		if (p[0].revents)
-			return 1;
-		if (p[1].revents)
-			hear(b);
-		if (listener_wants_scan(b->listener) && until > now + LISTENER_RESCAN_NS)
-			until = now + LISTENER_RESCAN_NS;
-	}
-	return 0;
-}
-
-static int look_once(struct batch *b, struct err *err)
-{
-	struct table *scan;
-	int r = look_scan(&b->look, &scan, err);
-
-	if (r < 0)
-		return r;
-	hear(b);
-	r = look_fold(&b->look, scan, err);
-	return r < 0 ? r : listener_follow(b->listener, &b->look.tracker, err);
+	return poll(&p, 1, (int)b->o->delay_ms) > 0;
 }
 
 static int take_signals(struct batch *b, struct err *err)
@@ -208,9 +170,7 @@ static int open_run(struct batch *b, const char *id, struct err *err)
 		return err_nomem(err);
 	b->at = (off_t)journal_size(b->vigil.recorded.dir.journal);
 	r = journal_open_read(b->vigil.recorded.dir.fd, RUNDIR_JOURNAL, &b->journal, err);
-	if (!r)
-		r = look_set_run(&b->look, &b->run, err);
-	return r ? r : listener_follow(b->listener, &b->look.tracker, err);
+	return r ? r : look_set_run(&b->look, &b->run, err);
 }
 
 /* Once each, until it is over. */
@@ -242,7 +202,7 @@ static int watch(struct batch *b, struct err *err)
 		asked = wait_for(b);
 		if (asked)
 			break;
-		r = look_once(b, err);
+		r = look_again(&b->look, err);
 	}
 	chronicle_close(b->vigil.chronicle, asked ? "signal" : r ? "asked" : "over");
 	b->vigil.chronicle = NULL;
@@ -258,8 +218,6 @@ int batch_run(const struct batch_options *o, struct err *err)
 
 	source.again_and_again = true;
 	if (!r)
-		r = listener_open(o->listen, &b.listener, err);
-	if (!r)
 		r = look_open(&b.look, &source, err);
 	if (!r)
 		r = look_again(&b.look, err);
@@ -273,7 +231,6 @@ int batch_run(const struct batch_options *o, struct err *err)
 			r = watch(&b, err);
 	}
 	vigil_close(&b.vigil, "asked");
-	listener_close(b.listener);
 	if (b.look.source)
 		look_close(&b.look);
 	run_clear(&b.run);

@@ -45,6 +45,7 @@ static const struct cmd_option options[] = {
 	{OPT_KEEP, "keep", "RULE", "exe=PATH or args=TEXT: a leftover that is spared"},
 	{OPT_SETTLE, "settle", "DUR", "how long members get when it has ended (200ms)"},
 	{OPT_ON_EXPIRE, "on-expire", "CMD", "run by sh when the deadline has passed, before TERM"},
+	{OPT_CUT, "cut-at-expiry", NULL, "cut its connections first: not yet in this version"},
 	{OPT_DETACH, "detach", "WHAT", "allow, or deny: setsid and setpgid fail in it"},
 	{OPT_DIE, "die-with-parent", "[PID]", "end it when who started stray, or PID, dies"},
 	{OPT_SESSION, "session", NULL, "a session of its own, also on a terminal"},
@@ -99,6 +100,8 @@ static int parse_size(const char *arg, uint64_t *bytes, struct err *err)
 	unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
 	if (!isdigit((unsigned char)*arg) || errno || (*end && (!unit || end[1])))
 		return err_set(err, EINVAL, "run: --journal-max: not a size '%.40s': try 64M", arg);
+	if (unit && *bytes > UINT64_MAX >> (10 * (unit - units + 1)))
+		return err_set(err, ERANGE, "run: --journal-max: too large '%.40s'", arg);
 	if (unit)
 		*bytes <<= 10 * (unit - units + 1);
 	return 0;
@@ -169,12 +172,13 @@ static int set_option(void *ctx, int id, const char *arg, struct err *err)
 		r = parse_word("--detach", arg, detaches, err);
 		c->o.deny_detach = r == 1;
 		return r < 0 ? r : 0;
+	case OPT_CUT:
+		return err_set(err, ENOTSUP, "run: --cut-at-expiry: not yet in this version");
 	case OPT_CAPTURE:
 		if (strcmp(arg, "bpf") == 0)
-			return err_set(
-				err, ENOTSUP,
-				"run: --capture=bpf: not yet in this version: auto, netlink or "
-				"none");
+			return err_set(err, ENOTSUP,
+				       "run: --capture=bpf: not yet in this version: auto, "
+				       "netlink or none");
 		r = parse_word("--capture", arg, captures, err);
 		c->o.no_events = r == 2;
 		c->o.needs_events = r == 1;
@@ -228,12 +232,15 @@ static void say(void *ctx, const char *text)
 	fprintf(stderr, "stray: %s\n", safe);
 }
 
-/* A service, or a daemon by its parent: its going is news, a passer-by's is not. */
-static bool is_service(const struct process *p)
+/*
+ * A service's, or where no systemd names them a daemon by its parent and its session: its going is
+ * news, a passer-by's is not.
+ */
+static bool is_service(const struct host *host, const struct process *p)
 {
-	const struct bytes *cgroup = p->detail ? &p->detail->cgroup : NULL;
-
-	return p->ppid == 1 || (cgroup && cgroup->data && strstr(cgroup->data, ".service"));
+	if (host->systemd)
+		return p->origin == ORIGIN_SERVICE;
+	return p->ppid == 1 && p->sid == p->id.pid;
 }
 
 static void say_removed(const struct run_cmd *c, const struct baseline_diff *d)
@@ -247,7 +254,8 @@ static void say_removed(const struct run_cmd *c, const struct baseline_diff *d)
 	for (size_t i = 0; i < d->removed->procs.n; i++) {
 		const struct process *p = &d->removed->procs.v[i];
 
-		if (!baseline_is_removed(d, p) || !is_service(p) || n++ >= REMOVED_SAID_MAX)
+		if (!baseline_is_removed(d, p) || !is_service(&d->removed->host, p) ||
+		    n++ >= REMOVED_SAID_MAX)
 			continue;
 		line_put(&o, ROLE_SURVIVOR, "stray: went while it ran, by whom is not known: ");
 		line_put(&o, ROLE_NORMAL, "%d ", p->id.pid);
@@ -317,12 +325,25 @@ static int launch(struct run_cmd *c)
 	return status;
 }
 
+/* --source is every command's; what is run is run here. */
+static int take_source(struct run_cmd *c, struct err *err)
+{
+	const char *s = c->common.source;
+
+	if (s && strcmp(s, "proc") == 0)
+		c->o.no_events = true;
+	else if (s && strcmp(s, "auto") != 0)
+		return err_set(err, EINVAL, "run: --source: auto or proc, not '%.100s'", s);
+	return 0;
+}
+
 static int run(const struct cmd *cmd, int argc, char **argv)
 {
 	struct run_cmd c = {.o = {.grace_ns = LAUNCH_GRACE_NS,
 				  .settle_ns = LAUNCH_SETTLE_NS,
 				  .journal_max = LAUNCH_JOURNAL_MAX,
 				  .die_with_fd = -1}};
+	struct err err = {0};
 	int rest, status;
 	enum parsed parsed = cmd_parse(cmd, argc, argv, &c.common, set_option, &c, &rest);
 
@@ -330,6 +351,11 @@ static int run(const struct cmd *cmd, int argc, char **argv)
 		return parsed == PARSED_DONE ? STATUS_OK : STATUS_FAILED;
 	if (rest >= argc) {
 		cmd_troublef("run: no command: stray run [OPTIONS] -- CMD...");
+		return STATUS_FAILED;
+	}
+	if (take_source(&c, &err) < 0) {
+		cmd_trouble(&err);
+		free(c.keep.v);
 		return STATUS_FAILED;
 	}
 	c.o.argv = argv + rest;

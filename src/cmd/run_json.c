@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* What accounts for it: the name of its unit, and of its kind. */
+/* One that went, and the unit that it was of. */
 static void write_removed(struct jw *j, const struct host *host, const struct process *p)
 {
 	const struct process_json_options options = {.host = host};
@@ -25,7 +25,7 @@ static void write_removed(struct jw *j, const struct host *host, const struct pr
 		len--;
 	jw_object(j, NULL);
 	jw_str(j, "ended_by", "unknown");
-	jw_bytes(j, "unit", p->detail ? &p->detail->cgroup : &(struct bytes){0});
+	jw_bytes(j, "unit", &p->origin_name);
 	if (text && len > 2)
 		jw_members(j, text, len);
 	jw_object_end(j);
@@ -60,6 +60,18 @@ static void write_elsewhere(struct jw *j, const struct baseline_diff *d)
 	jw_uint(j, "other_removed", d->other_removed);
 }
 
+/* What only the warden knew, which was killed. */
+static void write_unknown(struct jw *j, const struct launch_result *r)
+{
+	static const char *const names[] = {
+		"cannot_hold",   "added_processes", "survivors", "signals",  "detached",
+		"detach_denied", "handed_off",      "counts",    "coverage", "record_lost"};
+
+	jw_str(j, "containment", unit_kind_name(r->unit));
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		jw_null(j, names[i]);
+}
+
 int run_json(FILE *out, const struct launch_result *r, struct err *err)
 {
 	struct jw *j = jw_open(out, false);
@@ -84,6 +96,8 @@ int run_json(FILE *out, const struct launch_result *r, struct err *err)
 	jw_str(j, "state", run_state_name(r->state));
 	if (r->members_len > 2)
 		jw_members(j, r->members, r->members_len);
+	else
+		write_unknown(j, r);
 	write_elsewhere(j, &r->elsewhere);
 	jw_object_end(j);
 	rc = jw_close(j);

@@ -33,7 +33,6 @@ struct ladder {
 	uint64_t deadline_ns; /* of the state */
 	unsigned rounds;
 	struct stop stop;
-	struct guard *guard; /* NULL: nothing was stopped yet, or none could be had */
 	struct err note;
 };
 
@@ -58,7 +57,8 @@ void ladder_free(struct ladder *l)
 {
 	if (!l)
 		return;
-	ladder_abandon(l);
+	if (l->state == STOPPING)
+		signal_undo_stop(&l->set);
 	close(l->epoll_fd);
 	target_set_clear(&l->set);
 	free(l->out.v);
@@ -181,6 +181,14 @@ static bool hopeless(const struct ladder *l)
 	return true;
 }
 
+/* The time, where it is later than that. */
+static uint64_t later(uint64_t than_ns)
+{
+	uint64_t now_ns = clock_boot_ns();
+
+	return now_ns > than_ns ? now_ns : than_ns;
+}
+
 static int on_start(struct ladder *l, uint64_t now_ns, struct err *err)
 {
 	size_t fresh;
@@ -197,36 +205,17 @@ static int on_start(struct ladder *l, uint64_t now_ns, struct err *err)
 	r = act_announce(&l->hooks, l->plan.first, &l->set, 0, err);
 	if (r < 0)
 		return r;
+	now_ns = later(now_ns); /* to announce it may have taken longer than the grace is */
 	send_first(l);
 	take_results(l, l->plan.first, 0, now_ns);
-	l->deadline_ns += l->plan.grace_ns;
+	l->deadline_ns = now_ns + l->plan.grace_ns;
 	return GRACE;
-}
-
-/* Without one they are stopped all the same: that a storm ends matters more. */
-static void call_guard(struct ladder *l)
-{
-	struct err why = {0};
-
-	if (l->guard || !l->plan.guarded)
-		return;
-	if (guard_open(&l->guard, &why) < 0)
-		l->note = l->note.code ? l->note : why;
-	target_set_guard(&l->set, l->guard);
-}
-
-static void dismiss_guard(struct ladder *l)
-{
-	target_set_guard(&l->set, NULL);
-	guard_close(l->guard);
-	l->guard = NULL;
 }
 
 static int begin_kill(struct ladder *l, uint64_t now_ns)
 {
 	if (!l->plan.stop_first)
 		return KILLING;
-	call_guard(l);
 	stop_begin(&l->stop, &l->set, &l->hooks, now_ns + STOP_LIMIT_NS);
 	l->stop.seen = l->killed;
 	return STOPPING;
@@ -321,14 +310,12 @@ int ladder_step(struct ladder *l, uint64_t now_ns, struct err *err)
 		if (next < 0) {
 			signal_undo_stop(&l->set);
 			l->state = DONE;
-			dismiss_guard(l);
 			return next;
 		}
 		if (next == (int)l->state)
 			return 0;
 		l->state = (enum state)next;
 	}
-	dismiss_guard(l);
 	return 1;
 }
 
@@ -361,7 +348,6 @@ void ladder_abandon(struct ladder *l)
 	if (l->state == STOPPING)
 		signal_undo_stop(&l->set);
 	l->state = DONE;
-	dismiss_guard(l);
 }
 
 void ladder_hurry(struct ladder *l)

@@ -3,11 +3,14 @@
 #include "base/file.h"
 #include "base/proc_stat.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -16,12 +19,45 @@
 
 #define PATH_DEFAULT "/bin:/usr/bin" /* confstr(3), _CS_PATH */
 
+static void note_descriptors(struct spawn_caller *c)
+{
+	DIR *d = opendir("/proc/self/fd");
+	const struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		int fd = isdigit((unsigned char)e->d_name[0]) ? atoi(e->d_name) : -1;
+
+		if (fd > 2 && fd != dirfd(d) && !(fcntl(fd, F_GETFD) & FD_CLOEXEC))
+			VEC_PUSH(&c->fds, fd);
+	}
+	if (d)
+		closedir(d);
+}
+
 void spawn_note_caller(struct spawn_caller *c)
 {
 	const struct sigaction plain = {.sa_handler = SIG_DFL};
 
 	sigprocmask(SIG_SETMASK, NULL, &c->mask);
 	sigaction(SIGCHLD, &plain, &c->child);
+	note_descriptors(c);
+}
+
+void spawn_caller_clear(struct spawn_caller *c)
+{
+	free(c->fds.v);
+	c->fds.v = NULL;
+	c->fds.n = c->fds.cap = 0;
+}
+
+void spawn_give_up_streams(const struct spawn_caller *c, int stdio)
+{
+	AUTO_FD null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int i = 0; null >= 0 && i < stdio; i++)
+		dup2(null, i);
+	for (size_t i = 0; i < c->fds.n; i++)
+		close(c->fds.v[i]);
 }
 
 pid_t spawn_fork(void)
@@ -300,13 +336,13 @@ void spawn_close(struct spawned *s)
 	s->pidfd = s->go = s->outcome = -1;
 }
 
-/* A file that we may execute: 0, or why not. */
-static int can_execute(const char *path)
+/* A file that we may execute: 0, or why not; searched for: -ENOENT also where we may not look. */
+static int can_execute(const char *path, bool searched)
 {
 	struct stat st;
 
 	if (stat(path, &st) < 0)
-		return -errno;
+		return searched && errno == EACCES ? -ENOENT : -errno;
 	if (!S_ISREG(st.st_mode))
 		return -EACCES;
 	return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0 ? -errno : 0;
@@ -320,7 +356,7 @@ int spawn_find(const char *name, char **path, struct err *err)
 	if (!*name)
 		return err_errno(err, ENOENT, "''");
 	if (strchr(name, '/')) {
-		int r = can_execute(name);
+		int r = can_execute(name, false);
 
 		*path = r < 0 ? NULL : strdup(name);
 		return r < 0 ? err_errno(err, -r, "%.200s", name) : *path ? 0 : err_nomem(err);
@@ -332,7 +368,7 @@ int spawn_find(const char *name, char **path, struct err *err)
 
 		if (asprintf(&full, "%.*s%s%s", (int)n, at, n ? "/" : "", name) < 0)
 			return err_nomem(err);
-		r = can_execute(full);
+		r = can_execute(full, true);
 		if (r == 0) {
 			*path = full;
 			return 0;

@@ -12,6 +12,7 @@
 #define STRAY_CONTAIN_SPAWN_H
 
 #include "base/err.h"
+#include "base/vec.h"
 #include "model/identity.h"
 
 #include <signal.h>
@@ -21,10 +22,19 @@
 struct spawn_caller {
 	sigset_t mask;
 	struct sigaction child; /* the disposition of SIGCHLD */
+	VEC(int) fds;           /* owned: what is open beyond stdio, and stays so at exec */
 };
 
-/* Notes the caller's, and sets SIGCHLD so that children can be waited for. */
+/* Notes the caller's, and sets SIGCHLD so that children can be waited for.  spawn_caller_clear(). */
 void spawn_note_caller(struct spawn_caller *c);
+void spawn_caller_clear(struct spawn_caller *c);
+
+/*
+ * What the caller gave is the command's now, and whoever waits for the end of a pipe must not
+ * wait for us: 0 to stdio - 1 are /dev/null from here on, the noted ones closed.  For a process
+ * that makes no command any more.
+ */
+void spawn_give_up_streams(const struct spawn_caller *c, int stdio);
 
 struct spawn_plan {
 	const struct spawn_caller *caller;

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/vec.h"
+#include "model/origin.h"
 #include "source/source.h"
 
 #include <errno.h>
@@ -124,6 +125,16 @@ static int pair(const struct baseline *b, struct baseline_diff *d)
 	return 0;
 }
 
+/* What started each of those that went. */
+static int name_units(const struct baseline *b, struct baseline_diff *d)
+{
+	origin_note_init(&d->removed->host, table_pid(b->before, 1));
+	for (size_t i = 0; i < d->removed->procs.n; i++)
+		if (origin_judge_one(&d->removed->host, &d->removed->procs.v[i]) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
 int baseline_compare(struct baseline *b, const struct identity *ours, size_t n_ours,
 		     struct baseline_diff *out, struct err *err)
 {
@@ -143,6 +154,8 @@ int baseline_compare(struct baseline *b, const struct identity *ours, size_t n_o
 		out->removed->host = b->before->host;
 		memset(&out->removed->host.logins, 0, sizeof(out->removed->host.logins));
 		out->added->host = out->removed->host;
+		if (name_units(b, out) < 0)
+			r = err_nomem(err);
 	}
 	table_free(now);
 	if (r < 0)

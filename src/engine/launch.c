@@ -24,7 +24,6 @@
 #include <unistd.h>
 
 #define CGROUP_PREFIX "stray-"
-#define STATUS_FAILED 125
 
 struct front {
 	const struct launch_options *o;
@@ -32,13 +31,14 @@ struct front {
 	struct spawn_caller caller;
 	struct identity self;
 	struct unit unit;
-	struct identity cmd;
-	pid_t warden;
+	struct identity cmd, warden;
 	int talk_fd, result_fd, signal_fd;
+	int tty_fd;       /* the controlling terminal, where the command is on it; -1 */
+	sigset_t ignored; /* when stray was started */
 	struct baseline *baseline;
 	launch_say_fn *say;
 	void *ctx;
-	bool terminal, over;
+	bool over;
 	char *exe;
 };
 
@@ -50,22 +50,33 @@ void launch_result_clear(struct launch_result *r)
 }
 
 /* The controlling terminal is one of 0 to 2: a keyboard is the command's. */
-static bool is_on_terminal(const struct launch_options *o)
+static int find_terminal(const struct launch_options *o)
 {
 	for (int fd = 0; fd < 3 && !o->own_session; fd++)
 		if (isatty(fd) && tcgetsid(fd) == getsid(0))
-			return true;
-	return false;
+			return fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	return -1;
 }
 
+/*
+ * A HUP that is ignored is left so (nohup).  INT and QUIT are taken all the same, as a shell's
+ * background jobs are started with both ignored: but not those of a key, see is_of_key().
+ */
 static int take_signals(struct front *f, struct err *err)
 {
 	static const int taken[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+	struct sigaction was;
 	sigset_t set;
 
 	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
-		sigaddset(&set, taken[i]);
+	sigemptyset(&f->ignored);
+	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
+		sigaction(taken[i], NULL, &was);
+		if (was.sa_handler == SIG_IGN)
+			sigaddset(&f->ignored, taken[i]);
+		if (was.sa_handler != SIG_IGN || taken[i] != SIGHUP)
+			sigaddset(&set, taken[i]);
+	}
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	f->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return f->signal_fd < 0 ? err_errno(err, errno, "signalfd") : 0;
@@ -129,11 +140,12 @@ static int run_warden(struct front *f, int warden_end)
 		.front = f->self,
 		.talk_fd = warden_end,
 		.result_fd = f->result_fd,
-		.terminal = f->terminal,
+		.terminal = f->tty_fd >= 0,
 	};
 
 	close(f->talk_fd);
 	close(f->signal_fd);
+	file_close_fd(&f->tty_fd);
 	return warden_run(&start);
 }
 
@@ -150,7 +162,10 @@ static void take_members(struct front *f)
 		f->out->members_len--;
 }
 
-/* Those that the run left, from what the warden wrote: the host's difference is about others. */
+/*
+ * Those that the run left, from what the warden wrote, and the two that were made before the
+ * host was looked at: its difference is about others.
+ */
 static int list_ours(const struct front *f, struct identity **v, size_t *n)
 {
 	json_t *o = NULL;
@@ -159,10 +174,14 @@ static int list_ours(const struct front *f, struct identity **v, size_t *n)
 
 	*v = NULL;
 	*n = 0;
-	if (!f->out->members || json_read_line(f->out->members, f->out->members_len, &o, NULL) < 0)
-		return 0;
+	if (f->out->members)
+		json_read_line(f->out->members, f->out->members_len, &o, NULL);
 	added = json_object_get(o, "added_processes");
-	*v = calloc(json_array_size(added) + 1, sizeof(**v));
+	*v = calloc(json_array_size(added) + 2, sizeof(**v));
+	if (*v) {
+		(*v)[(*n)++] = f->warden;
+		(*v)[(*n)++] = f->cmd;
+	}
 	json_array_foreach(added, i, p)
 	{
 		int64_t pid = 0;
@@ -172,7 +191,7 @@ static int list_ours(const struct front *f, struct identity **v, size_t *n)
 		    json_get_uint(p, "start_ticks", &start, NULL, NULL) == 0)
 			(*v)[(*n)++] = (struct identity){(pid_t)pid, start};
 	}
-	if (*v && *n)
+	if (*v)
 		qsort(*v, *n, sizeof(**v), identity_order);
 	json_decref(o);
 	return *v ? 0 : -ENOMEM;
@@ -219,6 +238,15 @@ static void end_run(struct front *f, int signal)
 	talk_send(f->talk_fd, &t);
 }
 
+/* The command, in our group, has it too; where the key's signal is ignored nobody is meant. */
+static bool is_of_key(const struct front *f, const struct signalfd_siginfo *info)
+{
+	int sig = (int)info->ssi_signo;
+
+	return (sig == SIGINT || sig == SIGQUIT) && info->ssi_code == SI_KERNEL &&
+	       (f->tty_fd >= 0 || sigismember(&f->ignored, sig) == 1);
+}
+
 static void on_signals(struct front *f)
 {
 	struct signalfd_siginfo info;
@@ -229,12 +257,19 @@ static void on_signals(struct front *f)
 
 		if (sig == SIGUSR1 || sig == SIGUSR2)
 			talk_send(f->talk_fd, &pass);
-		else if (f->terminal && (sig == SIGINT || sig == SIGQUIT) &&
-			 info.ssi_code == SI_KERNEL)
-			continue; /* a key: the command, in our group, has it too */
-		else
+		else if (!is_of_key(f, &info))
 			end_run(f, sig);
 	}
+}
+
+/* The same, but for what it says to the person. */
+static bool hear_fact(struct front *f, struct talk *t)
+{
+	bool heard;
+
+	while ((heard = hear(f, t)) && t->kind == TALK_SAY)
+		f->say(f->ctx, t->text);
+	return heard;
 }
 
 /* Until the run is over, or the warden gone. */
@@ -267,23 +302,15 @@ static int watch(struct front *f)
 static void take_foreground_back(const struct front *f)
 {
 	sigset_t ttou, old;
-	pid_t group;
+	pid_t group = f->tty_fd < 0 ? -1 : tcgetpgrp(f->tty_fd);
 
-	if (!f->terminal)
+	if (group <= 1 || group == getpgrp() || unit_group_lives(group))
 		return;
 	sigemptyset(&ttou);
 	sigaddset(&ttou, SIGTTOU);
-	for (int fd = 0; fd < 3; fd++) {
-		if (!isatty(fd))
-			continue;
-		group = tcgetpgrp(fd);
-		if (group <= 1 || group == getpgrp() || unit_group_lives(group))
-			return;
-		sigprocmask(SIG_BLOCK, &ttou, &old);
-		tcsetpgrp(fd, getpgrp());
-		sigprocmask(SIG_SETMASK, &old, NULL);
-		return;
-	}
+	sigprocmask(SIG_BLOCK, &ttou, &old);
+	tcsetpgrp(f->tty_fd, getpgrp());
+	sigprocmask(SIG_SETMASK, &old, NULL);
 }
 
 static int failed(struct front *f, const struct talk *t, struct err *err)
@@ -293,29 +320,34 @@ static int failed(struct front *f, const struct talk *t, struct err *err)
 }
 
 /* From the fork on.  0, or why nothing was started. */
-static int be_front(struct front *f, struct err *err)
+static int be_front(struct front *f, pid_t warden, struct err *err)
 {
 	struct talk t = {.kind = TALK_GO};
+	struct proc_stat st;
 	int r = 0;
 
+	f->warden = (struct identity){.pid = warden};
+	if (proc_stat_read(warden, &st) == 0)
+		f->warden.start = st.start;
+
 	f->out->status = STATUS_FAILED;
+	spawn_give_up_streams(&f->caller, STDERR_FILENO); /* that we speak on */
+	signal(SIGPIPE, SIG_IGN); /* nobody reads it: no reason to end a run */
 	/* while the warden makes ready */
 	if (baseline_take(&f->baseline, NULL) < 0)
 		f->baseline = NULL;
-	if (!hear(f, &t))
+	if (!hear_fact(f, &t))
 		return err_set(err, ECHILD, "the warden has died before the command began");
 	if (t.kind == TALK_FAILED)
 		return failed(f, &t, err);
 	f->cmd = t.id;
 	t = (struct talk){.kind = TALK_GO};
 	talk_send(f->talk_fd, &t);
-	while (hear(f, &t) && t.kind == TALK_SAY)
-		f->say(f->ctx, t.text);
-	if (t.kind == TALK_FAILED)
+	if (hear_fact(f, &t) && t.kind == TALK_FAILED)
 		return failed(f, &t, err);
 	if (t.kind == TALK_STARTED)
 		r = watch(f);
-	waitpid(f->warden, NULL, 0);
+	waitpid(f->warden.pid, NULL, 0);
 	if (!f->over || r < 0)
 		launch_lost(f->o, &f->unit, f->self, f->out, f->say, f->ctx);
 	take_foreground_back(f);
@@ -337,7 +369,7 @@ static int prepare(struct front *f, int *warden_end, struct err *err)
 		r = make_ways(f, warden_end, err);
 	if (!r)
 		r = take_signals(f, err);
-	f->terminal = is_on_terminal(f->o);
+	f->tty_fd = find_terminal(f->o);
 	return r;
 }
 
@@ -347,6 +379,8 @@ static void clear(struct front *f)
 	file_close_fd(&f->talk_fd);
 	file_close_fd(&f->result_fd);
 	file_close_fd(&f->signal_fd);
+	file_close_fd(&f->tty_fd);
+	spawn_caller_clear(&f->caller);
 	unit_close(&f->unit);
 	free(f->exe);
 }
@@ -361,8 +395,10 @@ enum launch_outcome launch_run(const struct launch_options *o, launch_say_fn *sa
 			  .talk_fd = -1,
 			  .result_fd = -1,
 			  .signal_fd = -1,
+			  .tty_fd = -1,
 			  .unit = {.dir = -1, .events = -1}};
 	int warden_end = -1, r;
+	pid_t pid = -1;
 
 	memset(out, 0, sizeof(*out));
 	*warden = false;
@@ -370,17 +406,17 @@ enum launch_outcome launch_run(const struct launch_options *o, launch_say_fn *sa
 	r = prepare(&f, &warden_end, err);
 	if (!r) {
 		fflush(NULL); /* or what is in its buffers is written twice */
-		f.warden = spawn_fork();
-		if (f.warden < 0)
+		pid = spawn_fork();
+		if (pid < 0)
 			r = err_errno(err, errno, "no process can be made");
 	}
-	if (!r && f.warden == 0) {
+	if (!r && pid == 0) {
 		*warden = true;
 		out->status = run_warden(&f, warden_end);
 	} else {
 		file_close_fd(&warden_end);
 		if (!r)
-			r = be_front(&f, err);
+			r = be_front(&f, pid, err);
 		else
 			unit_remove(&f.unit);
 	}

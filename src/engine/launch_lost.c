@@ -133,8 +133,13 @@ void launch_lost(const struct launch_options *o, struct unit *unit, struct ident
 	out->state = alive ? RUN_SURVIVED : RUN_ENDED;
 	out->status = 128 + SIGKILL;
 	out->unit = unit->kind;
-	snprintf(line, sizeof(line), "%s",
-		 alive ? "NOT all of it is gone: see stray list run:" : "all of it is gone");
+	if (!alive)
+		snprintf(line, sizeof(line), "all of it is gone");
+	else if (o->no_record)
+		snprintf(line, sizeof(line), "%zu of it ALIVE", alive);
+	else
+		snprintf(line, sizeof(line), "%zu of it ALIVE: see stray list run:%s", alive,
+			 out->id);
 	say(ctx, line);
 	if (l.recorded)
 		tell_closed(&l, out->state, alive);

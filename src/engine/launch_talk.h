@@ -8,6 +8,8 @@
 
 #include "engine/launch.h"
 
+#define STATUS_FAILED 125 /* of stray run itself, as timeout(1) */
+
 enum talk_kind {
 	/* the warden's */
 	TALK_FAILED,  /* nothing was started: text, error, status */

@@ -7,8 +7,6 @@
 #include "engine/warden_parts.h"
 #include "source/hostinfo.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -45,27 +43,6 @@ static int take_signals(struct warden *w, struct err *err)
 	w->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	w->timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
 	return w->signal_fd < 0 || w->timer_fd < 0 ? err_errno(err, errno, "the warden") : 0;
-}
-
-/* The caller's streams and descriptors are the command's now: whoever waits for their end
- * must not wait for us. */
-static void let_go_of_streams(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	const struct dirent *e;
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	for (int i = 0; null >= 0 && i < 3; i++)
-		dup2(null, i);
-	file_close_fd(&null);
-	while (d && (e = readdir(d))) {
-		int fd = isdigit((unsigned char)e->d_name[0]) ? atoi(e->d_name) : -1;
-
-		if (fd > 2 && fd != dirfd(d) && !(fcntl(fd, F_GETFD) & FD_CLOEXEC))
-			close(fd);
-	}
-	if (d)
-		closedir(d);
 }
 
 static int make_kin(struct warden *w, struct err *err)
@@ -138,16 +115,18 @@ static int make_record(struct warden *w, struct err *err)
 	struct recorded recorded;
 	int r;
 
-	if (w->o->no_record)
+	if (w->o->no_record) {
+		warden_say_held(w, NULL);
 		return 0;
+	}
 	warden_fallbacks(w, fallbacks, sizeof(fallbacks));
 	how.fallbacks = *fallbacks ? fallbacks : NULL;
 	r = launched_create(&how, &recorded, err);
-	if (!r)
-		open_door(w, recorded.dir.fd);
-	if (!r)
-		r = runlog_open(&recorded, &options, &w->log, err);
-	return r;
+	if (r < 0)
+		return r;
+	open_door(w, recorded.dir.fd);
+	warden_say_held(w, recorded.dir.path);
+	return runlog_open(&recorded, &options, &w->log, err);
 }
 
 static int prepare(struct warden *w, struct err *err)
@@ -207,7 +186,7 @@ static int make(struct warden *w, struct err *err)
 		spawn_cancel(&w->cmd);
 		return r;
 	}
-	let_go_of_streams();
+	spawn_give_up_streams(w->start->caller, 3);
 	held.id = w->cmd.id;
 	return talk_send(w->start->talk_fd, &held);
 }
@@ -255,8 +234,8 @@ static int let_go(struct warden *w, struct err *err)
 	return 0;
 }
 
-/* It could not be executed: a run that did nothing. */
-static void never_ran(struct warden *w, const struct err *why)
+/* It could not be executed, or is not to be: a run that did nothing. */
+static void never_ran(struct warden *w, const struct err *why, int status)
 {
 	struct jw *j = runlog_begin(w->log, "run_closed", KNOWN_SEEN);
 
@@ -267,7 +246,7 @@ static void never_ran(struct warden *w, const struct err *why)
 	}
 	runlog_sync(w->log, RUN_FINISHED, clock_boot_ns() + CLOSE_NS, NULL);
 	waitpid(w->cmd.id.pid, NULL, 0);
-	send_failed(w, why, why->code == ENOENT ? 127 : 126);
+	send_failed(w, why, status);
 }
 
 static void note_command_over(struct warden *w, int status)
@@ -323,7 +302,7 @@ static void reap_others(struct warden *w)
 	}
 }
 
-static void reap(struct warden *w)
+void warden_reap(struct warden *w)
 {
 	siginfo_t info = {0};
 
@@ -351,7 +330,7 @@ static void on_signals(struct warden *w)
 	while (read(w->signal_fd, &info, sizeof(info)) == sizeof(info))
 		if (info.ssi_signo == SIGTERM)
 			warden_end(w, CAUSE_ASKED, SIGTERM);
-	reap(w);
+	warden_reap(w);
 }
 
 static void on_talk(struct warden *w)
@@ -360,12 +339,11 @@ static void on_talk(struct warden *w)
 	int r;
 
 	while ((r = talk_receive(w->start->talk_fd, &t)) > 0) {
-		if (t.kind == TALK_END && w->phase >= PHASE_EXPIRING) {
-			if (w->ladder)
-				ladder_hurry(w->ladder);
-			w->due_ns = 0;
-		} else if (t.kind == TALK_END) {
-			warden_end(w, CAUSE_ASKED, t.signal);
+		if (t.kind == TALK_END) {
+			if (w->asked++)
+				warden_hurry(w);
+			else
+				warden_end(w, CAUSE_ASKED, t.signal);
 		} else if (t.kind == TALK_PASS && !w->cmd_over) {
 			struct target_set one = {0};
 
@@ -391,8 +369,7 @@ enum {
 	FD_DENY,
 	FD_DOOR,
 	FD_VISITOR,
-	FD_GUESTS,
-	FDS = FD_GUESTS + WARDEN_GUESTS
+	FDS
 };
 
 /* When something is to be done, whatever happens. */
@@ -434,13 +411,11 @@ static void wait_for_something(struct warden *w)
 		[FD_EVENTS] = {.fd = w->net && !rest ? netlink_fd(w->net) : -1, .events = POLLIN},
 		[FD_UNIT] = {.fd = w->unit->events, .events = POLLPRI},
 		[FD_DENY] = {.fd = w->deny.listener, .events = POLLIN},
-		[FD_DOOR] = {.fd = w->door, .events = POLLIN},
+		[FD_DOOR] = {.fd = w->phase < PHASE_EXPIRING ? w->door : -1, .events = POLLIN},
 		[FD_VISITOR] = {.fd = w->visitor, .events = POLLIN},
 	};
 	uint64_t fired;
 
-	for (int i = 0; i < WARDEN_GUESTS; i++)
-		p[FD_GUESTS + i] = (struct pollfd){.fd = w->guests[i], .events = POLLIN};
 	timerfd_settime(w->timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
 	if (poll(p, FDS, -1) < 0)
 		return;
@@ -453,12 +428,9 @@ static void wait_for_something(struct warden *w)
 	if (p[FD_DENY].revents)
 		warden_deny(w);
 	if (p[FD_DOOR].revents)
-		warden_come_in(w);
-	for (int i = 0; i < WARDEN_GUESTS; i++)
-		if (p[FD_GUESTS + i].revents)
-			warden_hear_guest(w, i);
+		warden_yield(w);
 	if (p[FD_VISITOR].revents)
-		warden_hear_visitor(w);
+		warden_yielded(w);
 	if (p[FD_PARENT].revents)
 		warden_end(w, CAUSE_PARENT, 0);
 }
@@ -472,10 +444,6 @@ static void on_time(struct warden *w)
 	if (now >= w->tick_ns) {
 		warden_read(w, !w->net || kin_unsure(w->kin));
 		w->tick_ns = now + WARDEN_TICK_NS;
-	}
-	if (w->unit->kind == UNIT_CGROUP && now >= w->moved_ns) {
-		warden_find_moved(w);
-		w->moved_ns = now + WARDEN_MOVED_NS;
 	}
 	warden_tell_changes(w);
 	if (w->phase < PHASE_EXPIRING && w->deadline_ns && now >= w->deadline_ns)
@@ -513,8 +481,6 @@ static void warden_clear(struct warden *w)
 	file_close_fd(&w->run_dir);
 	file_close_fd(&w->door);
 	file_close_fd(&w->visitor);
-	for (int i = 0; i < WARDEN_GUESTS; i++)
-		file_close_fd(&w->guests[i]);
 }
 
 int warden_run(const struct warden_start *start)
@@ -535,16 +501,15 @@ int warden_run(const struct warden_start *start)
 	};
 	struct err why = {0};
 
-	memset(w.guests, -1, sizeof(w.guests));
 	setpgid(0, 0);
 	if (make(&w, &why) < 0) {
-		send_failed(&w, &why, 125);
+		send_failed(&w, &why, STATUS_FAILED);
 	} else if (!await_go(&w) || parent_is_gone(&w)) {
 		spawn_cancel(&w.cmd);
 		err_set(&why, ECANCELED, "who started it is gone: it never ran");
-		never_ran(&w, &why);
+		never_ran(&w, &why, STATUS_FAILED);
 	} else if (let_go(&w, &why) < 0) {
-		never_ran(&w, &why);
+		never_ran(&w, &why, why.code == ENOENT ? 127 : 126);
 	} else {
 		while (w.phase != PHASE_OVER) {
 			wait_for_something(&w);

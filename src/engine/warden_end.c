@@ -15,6 +15,7 @@
 #include "engine/warden_parts.h"
 
 #include "base/clock.h"
+#include "contain/signal.h"
 #include "record/host_json.h"
 #include "record/operator.h"
 #include "record/process_json.h"
@@ -25,6 +26,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #define EXPIRE_NS 2000000000ull    /* --on-expire gets this long, then the TERM goes */
 #define KILL_WAIT_NS 2000000000ull /* for the killed to be gone */
@@ -32,25 +34,36 @@
 #define AGAIN_NS 200000000ull      /* for the record of each signal after the TERM */
 #define CLOSE_NS 5000000000ull
 
-bool warden_is_kept(const struct warden *w, const struct process *p)
+static bool bytes_hold(const struct bytes *b, const char *text)
 {
-	const struct detail *d = p->detail;
-	struct bytes line = {0};
-	bool kept = false;
+	return b->data && memmem(b->data, b->len, text, strlen(text));
+}
 
-	for (size_t i = 0; !kept && d && i < w->o->n_keep; i++) {
+const struct keep_rule *warden_keeps(const struct warden *w, const struct process *p)
+{
+	const struct keep_rule *found = NULL;
+	struct bytes line = {0};
+
+	if (!p->detail || !w->o->n_keep || process_command(p, &line) < 0)
+		return NULL;
+	for (size_t i = 0; !found && i < w->o->n_keep; i++) {
 		const struct keep_rule *k = &w->o->keep[i];
 
-		if (k->what == KEEP_EXE) {
-			kept = bytes_is(&d->exe, k->text);
-		} else {
-			if (!line.data && process_command(p, &line) < 0)
-				break;
-			kept = memmem(line.data, line.len, k->text, strlen(k->text)) != NULL;
-		}
+		if (k->what == KEEP_EXE ? bytes_is(&p->detail->exe, k->text)
+					: bytes_hold(&line, k->text))
+			found = k;
 	}
 	bytes_free(&line);
-	return kept;
+	return found;
+}
+
+static size_t count_kept(const struct warden *w, const struct table *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->procs.n; i++)
+		n += warden_keeps(w, &t->procs.v[i]) != NULL;
+	return n;
 }
 
 /* --- hooks of the ladder --- */
@@ -98,7 +111,7 @@ static int members(void *ctx, struct identity_list *out, struct err *err)
 
 		for (size_t k = 0; !spared && w->kept && w->left && k < w->left->procs.n; k++)
 			spared = identity_same(w->left->procs.v[k].id, all.v[i]) &&
-				 warden_is_kept(w, &w->left->procs.v[k]);
+				 warden_keeps(w, &w->left->procs.v[k]);
 		if (!spared && !VEC_PUSH(out, all.v[i]))
 			r = err_nomem(err);
 	}
@@ -200,7 +213,7 @@ static void begin_ladder(struct warden *w)
 	bool in_one_act = w->unit->kind == UNIT_CGROUP && !w->kept;
 	struct ladder_plan plan = {
 		.first = SIGTERM,
-		.grace_ns = w->o->grace_ns,
+		.grace_ns = w->hurry ? 0 : w->o->grace_ns,
 		.kill = true,
 		.stop_first = !in_one_act,
 		.kill_wait_ns = KILL_WAIT_NS,
@@ -232,8 +245,8 @@ static void take_before(struct warden *w)
 	w->left = warden_look(w, DETAIL_COMM | DETAIL_CMDLINE | DETAIL_EXE, until);
 	if (!w->left)
 		return;
-	for (size_t i = 0; w->cause == CAUSE_LEFTOVER && i < w->left->procs.n; i++)
-		w->kept += warden_is_kept(w, &w->left->procs.v[i]);
+	if (w->cause == CAUSE_LEFTOVER)
+		w->kept = count_kept(w, w->left);
 	warden_tell_look(w, "before", w->left);
 }
 
@@ -253,19 +266,27 @@ static int status_of(const struct warden *w)
 	}
 }
 
-void warden_yield(struct warden *w, int visitor, pid_t pid)
+void warden_yield(struct warden *w)
 {
+	int visitor = door_let_in(w->door, &w->visitor_pid);
+
+	if (visitor < 0)
+		return;
 	w->visitor = visitor;
-	w->visitor_pid = pid;
 	w->phase = PHASE_YIELDED;
 	w->run.over_ticks = clock_boot_ns() / (CLOCK_NS_PER_S / (uint64_t)w->host.ticks_per_second);
 }
 
-void warden_yielded(struct warden *w, enum run_state closed_as)
+void warden_yielded(struct warden *w)
 {
+	enum run_state closed_as = RUN_UNKNOWN;
+	int r = door_hear(w->visitor, &closed_as);
+
+	if (r == 0)
+		return;
 	close(w->visitor);
 	w->visitor = -1;
-	if (closed_as == RUN_UNKNOWN) { /* it died, or was stopped, on the way */
+	if (r < 0) { /* it died, or was stopped, on the way */
 		w->phase = PHASE_RUNNING;
 		warden_end(w, CAUSE_VISITOR, SIGTERM);
 		return;
@@ -300,31 +321,71 @@ void warden_end(struct warden *w, enum cause cause, int signal)
 		start_helper(w);
 }
 
+void warden_hurry(struct warden *w)
+{
+	w->hurry = true;
+	w->due_ns = 0;
+	if (w->ladder)
+		ladder_hurry(w->ladder);
+}
+
+/* What the helper left in its session was adopted here: that ends with it, and is no member. */
+static void end_helpers(struct warden *w, pid_t sid)
+{
+	struct identity_list ids = {0};
+	struct target_set set = {0};
+
+	unit_members(w->unit, &ids, NULL);
+	for (size_t i = 0; i < ids.n; i++) {
+		if (getsid(ids.v[i].pid) != sid)
+			continue;
+		kin_never(w->kin, ids.v[i].pid, NULL);
+		unit_exclude(w->unit, ids.v[i], NULL);
+		target_add(&set, ids.v[i], NULL, NULL);
+	}
+	signal_each(&set, SIGKILL);
+	target_set_clear(&set);
+	free(ids.v);
+}
+
+static void kill_helper(struct warden *w)
+{
+	struct target_set set = {0};
+
+	if (target_add(&set, w->helper.id, NULL, NULL) == 0)
+		signal_group(w->helper.id.pid, &set, SIGKILL, NULL);
+	target_set_clear(&set);
+	if (w->hurry)
+		warden_say(w, "--on-expire: it was killed, as the end was wanted at once");
+	else
+		warden_say(w, "--on-expire: not done in %d s: it was killed, and the run is ended",
+			   (int)(EXPIRE_NS / CLOCK_NS_PER_S));
+}
+
 /* The helper has ended, or its time is over. */
 static bool helper_is_done(struct warden *w)
 {
-	int status;
+	pid_t pid = w->helper.id.pid;
+	int status = 0;
 
 	if (!identity_known(w->helper.id))
 		return true;
-	if (waitpid(w->helper.id.pid, &status, WNOHANG) == w->helper.id.pid) {
-		if (status)
-			warden_say(w, "--on-expire ended with %s %d",
-				   WIFEXITED(status) ? "status" : "signal",
-				   WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
-		w->helper.id = (struct identity){0};
-		return true;
+	if (waitpid(pid, &status, WNOHANG) != pid) {
+		if (clock_boot_ns() < w->due_ns)
+			return false;
+		kill_helper(w);
+	} else if (status) {
+		warden_say(w, "--on-expire: it ended with %s %d: what it revokes may still be good",
+			   WIFEXITED(status) ? "status" : "signal",
+			   WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
 	}
-	if (clock_boot_ns() < w->due_ns)
-		return false;
-	warden_say(w, "--on-expire: not done in %d s: the run is ended all the same",
-		   (int)(EXPIRE_NS / CLOCK_NS_PER_S));
+	w->helper.id = (struct identity){0};
+	end_helpers(w, pid);
 	return true;
 }
 
-static enum run_state close_run(struct warden *w, size_t alive)
+static void close_run(struct warden *w, enum run_state to, size_t alive)
 {
-	enum run_state to = alive ? RUN_SURVIVED : RUN_ENDED;
 	struct jw *j = runlog_begin(w->log, "run_closed", KNOWN_SCANNED);
 	struct kin_counts c = kin_counts(w->kin);
 
@@ -339,15 +400,15 @@ static enum run_state close_run(struct warden *w, size_t alive)
 		jw_uint(j, "events_counted", runlog_counted(w->log));
 	}
 	runlog_sync(w->log, to, clock_boot_ns() + CLOSE_NS, NULL);
-	return to;
 }
 
 static void end_over(struct warden *w)
 {
-	size_t alive = 0;
-	enum run_state state;
+	enum run_state state = RUN_ENDED;
 	bool leftover = w->cause == CAUSE_LEFTOVER;
+	size_t alive = 0;
 
+	warden_reap(w); /* how the command ended may be known by now */
 	warden_tell_sent(w);
 	warden_drain(w);
 	warden_tell_changes(w);
@@ -355,13 +416,18 @@ static void end_over(struct warden *w)
 	w->left = warden_look(w, DETAIL_BASIC, clock_boot_ns() + AFTER_NS);
 	if (w->left) {
 		alive = w->left->procs.n;
+		w->kept = leftover ? count_kept(w, w->left) : 0;
 		for (size_t i = 0; i < alive; i++)
 			w->left->procs.v[i].survived =
-				!leftover || !warden_is_kept(w, &w->left->procs.v[i]);
+				!leftover || !warden_keeps(w, &w->left->procs.v[i]);
+		if (w->kept)
+			warden_tell_leftovers(w, w->left);
 		warden_tell_look(w, "after", w->left);
 		warden_tell_survivors(w, w->left);
 	}
-	state = close_run(w, alive);
+	if (alive)
+		state = alive > w->kept ? RUN_SURVIVED : RUN_LEFTOVER;
+	close_run(w, state, alive);
 	w->phase = PHASE_OVER;
 	warden_finish(w, state, leftover && alive > w->kept ? 123 : status_of(w));
 }
@@ -421,7 +487,7 @@ static void left_behind(struct warden *w, size_t n)
 
 void warden_settled(struct warden *w)
 {
-	size_t kept = 0, n;
+	size_t n;
 
 	warden_drain(w);
 	warden_tell_changes(w);
@@ -433,10 +499,8 @@ void warden_settled(struct warden *w)
 		finished(w);
 		return;
 	}
-	for (size_t i = 0; i < n; i++)
-		kept += warden_is_kept(w, &w->left->procs.v[i]);
-	w->kept = kept;
-	if (w->o->leftover == LEFTOVER_END && kept < n)
+	w->kept = count_kept(w, w->left);
+	if (w->o->leftover == LEFTOVER_END && w->kept < n)
 		warden_end(w, CAUSE_LEFTOVER, 0);
 	else
 		left_behind(w, n);

@@ -77,6 +77,47 @@ void warden_fallbacks(const struct warden *w, char *out, size_t size)
 		add(out, size, "no events: %s", w->net_why.text);
 }
 
+static void say_duration(char *out, size_t size, uint64_t ns)
+{
+	if (ns)
+		snprintf(out, size, "%.12g s", (double)ns / 1e9);
+	else
+		snprintf(out, size, "none");
+}
+
+static void say_deny(struct warden *w)
+{
+	if (!w->o->deny_detach)
+		return;
+	warden_say(w, "setsid and setpgid are refused in it%s%s",
+		   w->deny.listener < 0 ? "; the tries are not told, an outer filter has them" : "",
+		   geteuid() ? "; so is what sudo and other set-user-ID programs would gain" : "");
+}
+
+void warden_say_held(struct warden *w, const char *path)
+{
+	char deadline[40], grace[40];
+
+	if (!w->o->verbose)
+		return;
+	say_duration(deadline, sizeof(deadline), w->o->deadline_ns);
+	say_duration(grace, sizeof(grace), w->o->grace_ns);
+	warden_say(w, "%s: %s%s", w->start->id, path ? "recorded in " : "not recorded",
+		   path ? path : "");
+	if (w->unit->kind == UNIT_CGROUP)
+		warden_say(w, "held by a cgroup, %s", w->unit->path);
+	else
+		warden_say(w, "held by a subreaper, the tree below %d", (int)w->self.pid);
+	warden_say(w, "what that cannot hold: %s", unit_cannot_hold(w->unit));
+	say_deny(w);
+	if (w->net)
+		warden_say(w, "events: told by the kernel (netlink)");
+	else
+		warden_say(w, "no events, it is looked ten times a second%s",
+			   w->o->no_events ? ": --capture=none" : "");
+	warden_say(w, "deadline: %s; grace: %s", deadline, grace);
+}
+
 void warden_say_fallbacks(struct warden *w)
 {
 	const struct err *alone = runlog_alone(w->log);

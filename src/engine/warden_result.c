@@ -178,14 +178,14 @@ static void say_process(struct warden *w, const struct process *p)
 	warden_say(w, "  %7d  %s  %s", (int)p->id.pid, flags, command);
 }
 
-static void say_left(struct warden *w, bool kept)
+static void say_left(struct warden *w)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; w->left && i < w->left->procs.n; i++) {
 		const struct process *p = &w->left->procs.v[i];
 
-		if (!kept && warden_is_kept(w, p))
+		if (warden_keeps(w, p))
 			continue;
 		if (n++ < SAID_MAX)
 			say_process(w, p);
@@ -291,9 +291,10 @@ static void say_over(struct warden *w, enum run_state state, const struct err *l
 	if (w->cause != CAUSE_NONE) {
 		say_ended(w, alive);
 	} else if (state == RUN_LEFTOVER && w->o->leftover != LEFTOVER_KEEP && alive > w->kept) {
-		warden_say(w, "the command ended and left %zu alive (stray end run:%s ends %s):",
-			   alive - w->kept, w->start->id, alive - w->kept == 1 ? "it" : "them");
-		say_left(w, false);
+		warden_say(w, "the command ended and left %zu alive%s%s%s:", alive - w->kept,
+			   w->log ? " (stray end run:" : "", w->log ? w->start->id : "",
+			   w->log ? " ends what it left)" : "");
+		say_left(w);
 	}
 	if (w->kept)
 		warden_say(w, "%zu kept by rule", w->kept);

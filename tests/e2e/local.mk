@@ -10,8 +10,8 @@ dist_check_SCRIPTS += $(E2E_RUN)
 TESTS += $(E2E_RUN)
 EXTRA_DIST += %D%/marked.py
 
-dist_check_SCRIPTS += %D%/heard.py %D%/members.py
-TESTS += %D%/heard.py %D%/members.py
+dist_check_SCRIPTS += %D%/members.py
+TESTS += %D%/members.py
 
 # What is recorded, and what of it can be relied on.
 E2E_RECORDS = %D%/anchored.py %D%/faults.py %D%/killed.py %D%/records.py %D%/records_user.sh \
@@ -32,3 +32,10 @@ TESTS += %D%/doctor.py %D%/doctor_user.sh
 
 dist_check_SCRIPTS += %D%/export.py
 TESTS += %D%/export.py
+
+# What is run as a run.
+E2E_LAUNCHED = %D%/run.py %D%/run_disk.py %D%/run_ends.py %D%/run_ends_user.sh \
+	%D%/run_streams.py %D%/run_streams_user.sh %D%/run_user.sh
+dist_check_SCRIPTS += $(E2E_LAUNCHED)
+TESTS += $(E2E_LAUNCHED)
+EXTRA_DIST += %D%/launched.py

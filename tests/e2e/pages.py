@@ -42,7 +42,7 @@ def options_of_page(text):
     macros = "\n".join(line[1:] for line in text.splitlines() if line.startswith("."))
     flags = re.findall(r"\bFl (\S+)", macros)
     assert flags, "no Fl in it"
-    return {"-" + f for f in flags if f.startswith("-") or len(f) == 1}
+    return {"-" + f for f in flags if f[0] == "-" or len(f) == 1} - {"--"}
 
 
 def section(text, name):

@@ -1,0 +1,469 @@
+#!/usr/bin/python3
+# timeout: 400
+"""How a run under stray run is ended: in which order, by whom, and what is told of it."""
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from e2e import PATIENCE, STRAY, Code, alive, end_identity, main, start_of, stray, until
+from launched import Running, children_of, gone, run
+from recorded import state
+
+# Ignores TERM, and says when it does; lives for a minute at most.
+STUBBORN = "trap '' TERM INT HUP QUIT; echo $$; sleep 30; sleep 30"
+
+
+def active(s):
+    """The id of the one run that is active, as soon as it is."""
+    return until(lambda: [r["run_id"] for r in s.json("runs")["runs"]
+                          if r["state"] == "active"])[0]
+
+
+def names(events):
+    return [e["event"] for e in events]
+
+
+# --- the order
+
+def place(events, event, **members):
+    """Where in the journal an event of that name with these members is, once."""
+    found = [i for i, e in enumerate(events) if e["event"] == event and
+             all(e.get(k) == v for k, v in members.items())]
+    assert len(found) == 1, (event, members, names(events))
+    return found[0]
+
+
+def the_journal_alone_shows_the_order_in_which_a_deadline_ends_a_run():
+    with state() as s:
+        done = run(s, "-t", "0.5", "-k", "0.5", sh=STUBBORN, status=124)
+        events = s.events(done.id)
+        order = [place(events, "run_opened"),
+                 place(events, "deadline_expired"),
+                 place(events, "snapshot", what="before"),
+                 place(events, "signal_intent", signal="TERM"),
+                 place(events, "signal_sent", signal="TERM"),
+                 place(events, "signal_intent", signal="KILL"),
+                 place(events, "signal_sent", signal="KILL"),
+                 place(events, "snapshot", what="after"),
+                 place(events, "run_closed", state="ended")]
+        assert order == sorted(order), names(events)
+        assert [e["seq"] for e in events] == list(range(1, len(events) + 1))
+        clocks = [e["mono_ns"] for e in events]
+        assert clocks == sorted(clocks)
+        assert not any(e.get("durable") is False for e in events), "the disk was not that slow"
+        pids = {p["pid"] for p in done.result["signals"][0]["to"]}
+        assert int(done.out) in pids
+        for i in order[3:7]:
+            assert {t["pid"] for t in events[i]["to"]} == pids, events[i]
+        assert all(t["result"] == "sent" for t in events[order[4]]["to"])
+        grace = events[order[5]]["mono_ns"] - events[order[3]]["mono_ns"]
+        assert 0.5e9 <= grace < 10e9, grace
+        expired = events[order[1]]
+        assert expired["over_mono_ns"] <= expired["mono_ns"]
+        late = expired["over_mono_ns"] - s.last(done.id, "started")["mono_ns"]
+        assert 0.3e9 < late <= 0.5e9, late  # the journal is up to 0.1 s behind what members do
+        deaths = [e for e in events if e["event"] == "exited" and e["process"]["pid"] in pids]
+        assert deaths and all(e["signal"] == "KILL" for e in deaths if "signal" in e), deaths
+        assert s.heads(done.id)[-1]["head"] == [e for e in events if e["event"] == "run_closed"][
+            0]["hash"], "the ledger has its last head"
+        s("verify")
+
+
+def what_is_asked_after_the_expiry_is_refused_and_before_it_was_accepted():
+    with state() as s:
+        with Running(s, "-t", "1.5", "-k", "1.5", sh=STUBBORN) as at:
+            pid, = at.read_pids(1)
+            name = active(s)
+            answers = []
+
+            def ask():
+                answers.append((s("check", name, "--action=push", status=None).returncode,
+                                alive(pid)))
+                return len(answers) > 4 and at.process.poll() is not None
+
+            until(ask)
+        expired = s.last(name, "deadline_expired")
+        accepted, refused = s.events(name, "action_accepted"), s.events(name, "action_refused")
+        assert accepted and refused, names(s.events(name))
+        assert max(e["mono_ns"] for e in accepted) < expired["mono_ns"]
+        assert max(e["seq"] for e in accepted) < expired["seq"] < min(e["seq"] for e in refused)
+        assert (1, True) in answers, "it was refused only when it was dead"
+        assert [code for code, _ in answers] == [0] * len(accepted) + [1] * len(refused)
+        s("verify")
+
+
+def what_happened_in_the_grace_is_counted():
+    with state() as s:
+        done = run(s, "-t", "0.5", "-k", "2", status=124,
+                   sh="trap 'for i in 1 2 3; do /bin/true; done' TERM; sleep 30 & wait; "
+                      "trap '' TERM; sleep 30; sleep 30")
+        if "netlink" not in done.result["coverage"]["sources"]:
+            return
+        counts = s.last(done.id, "signal_intent")["in_grace"]
+        assert counts["forked"] >= 4 and counts["execed"] >= 4 and counts["exited"] >= 4, counts
+
+
+# --- what is ended
+
+# Each leaves one behind that prints its PID, in a way of its own.
+ESCAPES = {
+    "in the background": "sh -c 'echo $$; exec sleep 60' &",
+    "by nohup": "nohup sh -c 'echo $$; exec sleep 60' 2>/dev/null &",
+    "by setsid": "setsid sh -c 'echo $$; exec sleep 60' &",
+    "by two forks and setsid": "(setsid sh -c '(sh -c \"echo \\$\\$; exec sleep 60\" &)' &);",
+    "in a pipeline": "sleep 61 | sh -c 'echo $$; exec sleep 60' | cat &",
+    "stopped": "sh -c 'echo $$; kill -STOP $$; sleep 60' &",
+    "ignoring the TERM": "sh -c 'trap \"\" TERM; echo $$; sleep 60; sleep 60' &",
+    "without its environment": "env -i /usr/bin/setsid /bin/sh -c 'echo $$; exec /bin/sleep 60' &",
+}
+
+
+def whatever_a_member_did_it_is_gone_after_the_deadline():
+    with state() as s:
+        for how, script in ESCAPES.items():
+            with Running(s, "-q", "-t", "1.5", "-k", "0.3", sh=script + " sleep 62; sleep 62") as at:
+                line = at.process.stdout.readline()
+                assert line, (how, at.process.stderr.read())
+                pid = int(line)
+                assert start_of(pid), how
+                at.end(status=124)
+                assert not alive(pid), how
+                assert at.result["state"] == "ended" and not at.result["survivors"], at.result
+
+
+REFORKS = """
+import sys
+for _ in range(6):
+    if not os.fork():
+        os.setsid()
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        signal.alarm(30)
+        while True:
+            if os.fork():
+                time.sleep(0.01); os._exit(0)
+            signal.alarm(30); os.setsid()
+time.sleep(60)
+"""
+
+
+def those_that_fork_each_other_again_are_ended_too():
+    with state() as s:
+        code = f"import os,signal,time;signal.alarm(30)\n{REFORKS}"
+        for grace in ("0", "0.5"):
+            done = run(s, "-q", "-t", "1", "-k", grace, cmd=[sys.executable, "-c", code], status=124)
+            assert done.result["state"] == "ended" and not done.result["survivors"], done.result
+            assert s.json("runs")["runs"][0]["alive"] == 0
+
+
+# --- signals to stray
+
+def a_signal_to_stray_ends_the_run_and_is_its_status():
+    with state() as s:
+        for sig in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+            with Running(s, sh="setsid sleep 60 & echo $!; trap 'echo cleaned; exit 9' TERM; "
+                         "sleep 60 & wait") as at:
+                pid, = at.read_pids(1)
+                name = active(s)
+                at.process.send_signal(sig)
+                out, _ = at.end(status=128 + sig)
+                assert out == "cleaned\n" and not alive(pid), (sig, out)
+                asked = s.last(name, "end_requested")
+                assert asked["signal"] == sig.name[3:] and asked["cause"] == "signal", asked
+                assert asked["by"]["pid"] == at.pid
+                assert at.result["state"] == "ended" and at.result["exit_code"] == 9, at.result
+
+
+def a_second_signal_kills_at_once():
+    with state() as s:
+        for second in (signal.SIGTERM, signal.SIGINT):
+            with Running(s, "-k", "50", sh=STUBBORN) as at:
+                pid, = at.read_pids(1)
+                started = time.monotonic()
+                at.process.send_signal(signal.SIGINT)
+                if second == signal.SIGTERM:  # so that both wait to be read: at once
+                    at.process.send_signal(signal.SIGTERM)
+                else:
+                    until(lambda: s.json("runs")["runs"][0]["state"] == "ending")
+                    at.process.send_signal(second)
+                at.end(timeout=20)
+                assert time.monotonic() - started < 15 and not alive(pid)
+                sent = [x["name"] for x in at.result["signals"]]
+                assert sent[0] == "TERM" and sent[-1] == "KILL", sent
+
+
+def the_first_signal_during_the_grace_of_a_deadline_does_not_cut_it_short():
+    with state() as s:
+        with Running(s, "-t", "0.5", "-k", "3", sh="trap 'sleep 1; echo cleaned; exit 0' TERM; "
+                     "echo $$; sleep 60 & wait") as at:
+            at.read_pids(1)
+            until(lambda: s.json("runs")["runs"][0]["state"] == "expired")
+            at.process.send_signal(signal.SIGTERM)
+            out, _ = at.end(status=124)
+            assert out == "cleaned\n", out
+
+
+def an_ignored_hangup_stays_ignored():
+    with state() as s:
+        with Running(s, "-t", "60", sh="echo $$; read x; exit 3", stdin=subprocess.PIPE,
+                     preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)) as at:
+            at.read_pids(1)
+            at.process.send_signal(signal.SIGHUP)
+            time.sleep(0.5)
+            assert at.process.poll() is None
+            at.process.stdin.write("\n")
+            at.end(status=3)
+
+
+# --- who dies
+
+def a_front_that_is_killed_ends_its_run_and_that_is_recorded():
+    with state() as s:
+        with Running(s, "-k", "0.3", sh=f"setsid sleep 60 & echo $!; {STUBBORN}") as at:
+            pids = at.read_pids(2)
+            name = active(s)
+            record = s.record(name)
+            at.process.kill()
+            at.process.wait()
+            assert gone(pids)
+            until(lambda: s.events(name, "run_closed"))
+            events = s.events(name)
+            order = [place(events, "runner_lost"), place(events, "end_requested"),
+                     place(events, "signal_intent", signal="TERM"), place(events, "run_closed")]
+            assert order == sorted(order), names(events)
+            lost = events[order[0]]
+            assert lost["process"] == record["front"] and lost["role"] == "front", lost
+            assert events[order[3]]["state"] == "ended"
+            warden = record["warden"]
+            until(lambda: start_of(warden["pid"]) != warden["start_ticks"])
+            s("verify")
+
+
+def a_front_that_is_killed_before_the_command_began_leaves_nothing():
+    with state() as s, tempfile.TemporaryDirectory() as d:
+        for n in range(8):
+            mark = os.path.join(d, str(n))
+            with Running(s, cmd=["sh", "-c", f"touch {mark}; exec sleep 60"]) as at:
+                time.sleep(0.01 * n)
+                at.process.kill()
+                at.process.wait()
+                until(lambda: not [r for r in s.json("runs")["runs"]
+                                   if r["state"] not in ("ended", "finished")])
+        for r in s.json("runs")["runs"]:
+            assert r["alive"] == 0, r
+
+
+def a_warden_that_is_killed_is_noticed_by_the_front_which_ends_the_run():
+    with state() as s:
+        with Running(s, "-k", "0.3", sh=f"setsid sleep 60 & echo $!; {STUBBORN}") as at:
+            pids = at.read_pids(2)
+            name = active(s)
+            warden = s.record(name)["warden"]
+            end_identity(warden["pid"], warden["start_ticks"])
+            _, err = at.end(status=128 + 9)
+            assert not any(map(alive, pids)) and "warden" in err, err
+            lost = s.last(name, "runner_lost")
+            assert lost["process"] == warden and lost["role"] == "warden", lost
+            assert s.last(name, "run_closed")["state"] == at.result["state"] == "ended"
+            assert at.result["added_processes"] is None, "only the warden could know"
+            s("verify")
+
+
+def warden_of(front):
+    return until(lambda: [p for p in children_of(front)
+                          if os.getpgid(p) == p and os.getsid(p) == os.getsid(0)])[0]
+
+
+def a_warden_without_a_record_is_missed_too():
+    with state() as s:
+        with Running(s, "--no-record", "-k", "0.3", sh=STUBBORN) as at:
+            pid, = at.read_pids(1)
+            warden = warden_of(at.pid)
+            end_identity(warden, start_of(warden))
+            at.end(status=128 + 9)
+            assert not alive(pid)
+
+
+def the_death_of_a_parent_ends_the_run():
+    with state() as s:
+        for option in ("--die-with-parent", "--die-with-parent=%d"):
+            code = """
+import subprocess
+option = sys.argv[3].replace("%d", str(os.getpid()))
+p = subprocess.Popen([sys.argv[1], "run", "-k", "0.2", "--state-dir", sys.argv[2], option, "--",
+                      "sh", "-c", "echo $$ > %s.pid; exec sleep 60" % sys.argv[2]])
+while not os.path.exists(sys.argv[2] + ".pid") or not open(sys.argv[2] + ".pid").read():
+    time.sleep(0.01)
+print(p.pid)
+print("READY", flush=True)
+time.sleep(60)
+"""
+            with Code(code, STRAY, s.path, option) as parent:
+                with open(s.path + ".pid", encoding="utf-8") as f:
+                    pid = int(f.read())
+                os.unlink(s.path + ".pid")
+                front = parent.pids[0]
+                name = active(s)
+                assert alive(pid) and alive(front)
+                parent.process.kill()
+                parent.process.wait()
+                assert gone([pid, front])
+                assert s.last(name, "end_requested")["cause"] == "parent_died"
+                assert s.last(name, "run_closed")["state"] == "ended"
+                s("runs", "--prune", "--older-than=0")
+
+
+def a_parent_that_is_dead_already_lets_nothing_start():
+    with state() as s, tempfile.TemporaryDirectory() as d:
+        mark = os.path.join(d, "started")
+        with subprocess.Popen(["true"]) as dead:
+            dead.wait()
+        done = run(s, f"--die-with-parent={dead.pid}", cmd=["touch", mark], status=125)
+        assert "--die-with-parent" in done.err and not os.path.exists(mark), done
+        # dies in whatever moment of the start: the command is never there when it is over
+        for n in range(8):
+            script = ('"$@" & sleep ' + str(0.02 * n))
+            subprocess.run(["sh", "-c", script, "sh", STRAY, "run", "-k0", "--die-with-parent",
+                            "--state-dir", s.path, "--", "sleep", "60"], check=True,
+                           stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        # whose parent had died before it could look has another one, which lives
+        until(lambda: all(r["alive"] == 0 or r["record"]["requested_by"]["ancestors"] == []
+                          for r in s.json("runs")["runs"]))
+        for r in s.json("runs")["runs"]:
+            s("end", f"run:{r['run_id']}", "-k0", status=None)
+
+
+# --- a run in a run
+
+def a_run_in_a_run_is_ended_by_itself_and_by_the_outer_one():
+    with state() as s:
+        inner = f"{STRAY} run --state-dir {s.path} --id=inner"
+        done = run(s, "--id=outer", status=5,
+                   sh=f"{inner} -t 0.5 -- sh -c 'setsid sleep 60 & echo $!; sleep 60'; "
+                      "[ $? = 124 ] && echo $STRAY_RUN_ID && exit 5")
+        pid, outer = done.out.split()
+        assert not alive(int(pid)) and outer == "outer"
+        assert s.record("inner")["parent_run"] == "outer" and s.record("outer")[
+            "parent_run"] is None
+        assert s.last("inner", "run_closed")["state"] == "ended"
+        assert s.last("outer", "run_closed")["state"] == "finished"
+        s("runs", "--prune", "--older-than=0")
+        with Running(s, "--id=outer", "-t", "1.5", "-k", "0.5",
+                     sh=f"{inner} --leftover=keep -- sh -c 'setsid sleep 60 & echo $!; "
+                        f"exec sleep 60' & {STUBBORN}") as at:
+            pids = at.read_pids(2)
+            at.end(status=124)
+            assert gone(pids) and at.result["state"] == "ended", at.result
+            assert s.last("outer", "run_closed")["state"] == "ended"
+        until(lambda: not any(r["alive"] for r in s.json("runs")["runs"]))
+
+
+def an_inner_run_that_ends_leaves_the_outer_one_alone():
+    with state() as s:
+        with Running(s, "--id=outer", stdin=subprocess.PIPE,
+                     sh=f"sleep 60 & echo $!; {STRAY} run --state-dir {s.path} --id=inner "
+                        "--leftover=end -- sh -c 'sleep 61 & echo $!'; read x") as at:
+            pids = at.read_pids(2)
+            until(lambda: s.events("inner", "run_closed"))
+            assert alive(pids[0]) and gone(pids[1:])
+            assert s.json("check", "outer")["may_act"]
+            at.process.stdin.write("\n")
+            at.process.stdin.flush()
+            assert at.process.wait(PATIENCE) == 123 and alive(pids[0])
+
+
+# --- --on-expire
+
+def what_is_to_be_revoked_is_revoked_when_the_expiry_is_on_disk_and_before_the_term():
+    with state() as s, tempfile.TemporaryDirectory() as d:
+        helper = (f"echo $STRAY_EXPIRED_RUN > {d}/revoked; cp {s.path}/runs/$STRAY_EXPIRED_RUN/"
+                  f"journal.jsonl {d}/; {STRAY} check --state-dir {s.path} $STRAY_EXPIRED_RUN; "
+                  f"echo $? >> {d}/revoked; env >> {d}/revoked")
+        done = run(s, "-t", "0.5", "-k", "1", "--on-expire", helper, status=124,
+                   sh=f"trap 'test -s {d}/revoked && echo revoked; exit 0' TERM; sleep 60 & wait")
+        assert done.out == "revoked\n", (done.out, done.err)
+        with open(f"{d}/revoked", encoding="utf-8") as f:
+            said = f.read().splitlines()
+        assert said[:2] == [done.id, "1"] and f"STRAY_RUN_ID={done.id}" not in said, said
+        with open(f"{d}/journal.jsonl", encoding="utf-8") as f:
+            seen = f.read()
+        assert '"event":"deadline_expired"' in seen and "signal_intent" not in seen
+        s("verify")
+
+
+def a_helper_that_hangs_holds_up_the_term_for_two_seconds_and_ends():
+    with state() as s, tempfile.TemporaryDirectory() as d:
+        started = time.monotonic()
+        done = run(s, "-t", "0.3", "-k", "0.3", "--on-expire",
+                   f"echo $$ > {d}/helper; sleep 61 & echo $! >> {d}/helper; sleep 60; sleep 60",
+                   sh="echo $$; exec sleep 60", status=124)
+        assert 2 < time.monotonic() - started < 20 and "--on-expire" in done.err, done.err
+        with open(f"{d}/helper", encoding="utf-8") as f:
+            helpers = list(map(int, f))
+        assert len(helpers) == 2 and gone(helpers + [int(done.out)]), helpers
+        hit = {t["pid"] for e in s.events(done.id, "signal_intent") for t in e["to"]}
+        assert hit == {int(done.out)}, "the helper is no member"
+
+
+def what_a_helper_leaves_ends_with_it_and_is_no_member():
+    with state() as s, tempfile.TemporaryDirectory() as d:
+        done = run(s, "-t", "0.3", "-k", "0.3", "--on-expire", f"sleep 60 & echo $! > {d}/helper",
+                   sh="echo $$; exec sleep 60", status=124)
+        with open(f"{d}/helper", encoding="utf-8") as f:
+            assert gone([int(f.read())])
+        told = {e.get("child", e["process"])["pid"] for e in s.events(done.id, "forked", "started")}
+        assert told == {int(done.out)}, told
+        assert done.err.count("\n") == 1, done.err
+
+
+def a_helper_that_fails_is_told_of():
+    with state() as s:
+        for helper, said in (("exit 3", "status 3"), ("kill -KILL $$", "signal 9"),
+                             ("no-such-command", "status 127")):
+            done = run(s, "-t", "0.2", "--on-expire", helper, cmd=["sleep", "60"], status=124)
+            assert "--on-expire" in done.err and said in done.err, (helper, done.err)
+        done = run(s, "-t", "0.2", "--on-expire", "exit 0", cmd=["sleep", "60"], status=124)
+        assert "--on-expire" not in done.err
+        done = run(s, "-t", "50", "--on-expire", "exit 3", cmd=["true"], status=0)
+        assert done.err == ""
+
+
+def a_second_signal_does_not_wait_for_the_helper():
+    with state() as s, tempfile.TemporaryDirectory() as d:
+        with Running(s, "-t", "0.3", "-k", "50", "--on-expire", f"touch {d}/on; sleep 60",
+                     sh=STUBBORN) as at:
+            pid, = at.read_pids(1)
+            until(lambda: os.path.exists(f"{d}/on"))
+            at.process.send_signal(signal.SIGTERM)
+            at.process.send_signal(signal.SIGINT)
+            at.end(status=124, timeout=20)
+            assert not alive(pid)
+
+
+main([
+    the_journal_alone_shows_the_order_in_which_a_deadline_ends_a_run,
+    what_is_asked_after_the_expiry_is_refused_and_before_it_was_accepted,
+    what_happened_in_the_grace_is_counted,
+    whatever_a_member_did_it_is_gone_after_the_deadline,
+    those_that_fork_each_other_again_are_ended_too,
+    a_signal_to_stray_ends_the_run_and_is_its_status,
+    a_second_signal_kills_at_once,
+    the_first_signal_during_the_grace_of_a_deadline_does_not_cut_it_short,
+    an_ignored_hangup_stays_ignored,
+    a_front_that_is_killed_ends_its_run_and_that_is_recorded,
+    a_front_that_is_killed_before_the_command_began_leaves_nothing,
+    a_warden_that_is_killed_is_noticed_by_the_front_which_ends_the_run,
+    a_warden_without_a_record_is_missed_too,
+    the_death_of_a_parent_ends_the_run,
+    a_parent_that_is_dead_already_lets_nothing_start,
+    a_run_in_a_run_is_ended_by_itself_and_by_the_outer_one,
+    an_inner_run_that_ends_leaves_the_outer_one_alone,
+    what_is_to_be_revoked_is_revoked_when_the_expiry_is_on_disk_and_before_the_term,
+    a_helper_that_hangs_holds_up_the_term_for_two_seconds_and_ends,
+    what_a_helper_leaves_ends_with_it_and_is_no_member,
+    a_helper_that_fails_is_told_of,
+    a_second_signal_does_not_wait_for_the_helper,
+])
