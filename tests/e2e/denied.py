@@ -153,7 +153,8 @@ def without_clone3_the_command_enters_the_unit_itself():
 def without_threads_the_record_is_written_in_line():
     # glibc answers an EPERM of clone3 by no thread, an ENOSYS by the older call
     ends_at_its_deadline(kind=kind_here(), wrap=injected("clone3:error=EPERM"),
-                         fallbacks=["made by fork"], says=["the end may wait for the disk: no thread"])
+                         fallbacks=["made by fork"],
+                         says=["the end may wait for the disk: no thread"])
 
 
 def without_pidfds_signals_go_to_numbers():
