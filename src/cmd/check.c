@@ -53,7 +53,11 @@ static int look_at(struct recorded *r, const struct cmd_common *common, struct l
 		   enum run_state *state, struct err *err)
 {
 	struct source_options o;
-	int rc = cmd_source_options(common, &r->run.chosen, &o, err);
+	int rc;
+
+	if (recorded_is_held(r, state))
+		return 0;
+	rc = cmd_source_options(common, &r->run.chosen, &o, err);
 
 	o.candidate_details = 0;
 	o.details = DETAIL_BASIC; /* a change of state tells of those who are left */

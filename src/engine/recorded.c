@@ -2,15 +2,19 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/proc_stat.h"
 #include "engine/recorded_parts.h"
 #include "record/anchor.h"
 #include "record/ledger.h"
+#include "source/hostinfo.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#define LATE_NS 1000000000ull
 #define UNSEEN_MAX (16u << 20) /* bytes of others' lines: more are read at leisure */
 
 int recorded_state_dir(const char *option, enum statedir_use use, struct statedir **out,
@@ -315,6 +319,38 @@ static bool was_left(const struct recorded *r)
 	return r->story.record.root_gone && (kind == SELECT_GROUP || kind == SELECT_SESSION);
 }
 
+/* Past its deadline, by the clock that this runs on, for longer than its warden takes to say so. */
+static bool is_overdue(const struct story *s, uint64_t boot_ns)
+{
+	const struct run_record *d = &s->record;
+
+	return d->deadline_wall_ns > d->host.wall_ns &&
+	       boot_ns > d->host.boot_ns + (d->deadline_wall_ns - d->host.wall_ns) + LATE_NS;
+}
+
+/* Who holds it says what it is, unless it was stopped and says nothing. */
+static enum run_state held_state(const struct story *s, uint64_t boot_ns)
+{
+	return s->state == RUN_ACTIVE && is_overdue(s, boot_ns) ? RUN_EXPIRED : s->state;
+}
+
+bool recorded_is_held(const struct recorded *r, enum run_state *state)
+{
+	const struct identity warden = r->story.record.warden;
+	AUTO_FD proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct coverage coverage;
+	struct proc_stat st;
+	struct host host;
+
+	if (!r->story.record.launched || proc < 0 ||
+	    hostinfo_read(proc, &host, &coverage, NULL) < 0)
+		return false;
+	free(host.logins.v);
+	*state = held_state(&r->story, host.boot_ns);
+	return recorded_is_here(r, &host) && proc_stat_read(warden.pid, &st) == 0 &&
+	       st.start == warden.start && (st.state != 'Z' || st.threads > 1);
+}
+
 enum run_state recorded_state(const struct recorded *r, const struct table *now)
 {
 	const struct story *s = &r->story;
@@ -330,8 +366,8 @@ enum run_state recorded_state(const struct recorded *r, const struct table *now)
 	if (s->record.launched) {
 		bool held = table_find(now, s->record.warden);
 
-		if (held) /* who holds it says what it is */
-			return s->state;
+		if (held)
+			return held_state(s, now->host.boot_ns);
 		if (state == RUN_ACTIVE || state == RUN_EXPIRED || state == RUN_ENDING)
 			state = RUN_LOST;
 	}

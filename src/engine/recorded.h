@@ -75,6 +75,12 @@ bool recorded_is_here(const struct recorded *r, const struct host *now);
  */
 enum run_state recorded_state(const struct recorded *r, const struct table *now);
 
+/*
+ * Whether the warden of a launched run lives here: then *state is its state, and nobody has to look
+ * at the host's processes for it.
+ */
+bool recorded_is_held(const struct recorded *r, enum run_state *state);
+
 /* An event of it: as journal_begin(). */
 struct jw *recorded_begin(struct recorded *r, const char *event, enum known known);
 /* Appends it, not before it is on the disk with sync. */

@@ -12,7 +12,7 @@ test_errand_LDADD = libengine.a libmodel.a libbase.a $(UNIT_LIBADD)
 
 test_chronicle_SOURCES = %D%/test_chronicle.c
 test_chronicle_CPPFLAGS = $(UNIT_CPPFLAGS)
-test_chronicle_LDADD = libengine.a libtables.a librecord.a libmodel.a libbase.a \
+test_chronicle_LDADD = libengine.a libtables.a librecord.a libsource.a libmodel.a libbase.a \
 	$(JANSSON_LIBS) $(SODIUM_LIBS) $(UNIT_LIBADD) -lm
 
 test_look_SOURCES = %D%/test_look.c
