@@ -100,6 +100,7 @@ static int batch(const struct watch *w, const struct cmd_common *common,
 	struct batch_options o = {
 		.common = common,
 		.source = &w->app.source,
+		.listen = w->app.listen,
 		.next = w->app.next,
 		.delay_ms = w->app.delay_ms,
 	};
@@ -140,6 +141,7 @@ static int run(const struct cmd *cmd, int argc, char **argv)
 		r = selector_parse(argv[rest], &target, &err);
 	if (!r)
 		r = cmd_source_options(&common, &target, &w.app.source, &err);
+	w.app.listen = cmd_listener_how(&common);
 	w.app.target = argc > rest ? &target : NULL;
 	w.app.state_dir = common.state_dir;
 	w.app.source_words = w.app.source.replay ? common.source : "/proc";

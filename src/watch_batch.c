@@ -15,10 +15,12 @@
 #include <sys/signalfd.h>
 
 #define CHUNK 65536
+#define MS 1000000ULL
 
 struct batch {
 	const struct batch_options *o;
 	struct look look;
+	struct listener *listener;
 	struct vigil vigil;
 	struct run run; /* of the vigil, for the look */
 	int signals;    /* signalfd */
@@ -33,7 +35,7 @@ struct batch {
 static void print_event(const struct batch *b, const char *line, size_t len)
 {
 	char when[CLOCK_RFC3339_MAX];
-	struct event e;
+	struct event_line e;
 	struct line out;
 	json_t *event;
 
@@ -97,12 +99,48 @@ static int print_new(struct batch *b, struct err *err)
 
 /* --- the run --------------------------------------------------------------- */
 
+static void take_heard(void *ctx, const struct kin_change *c, struct detail *detail)
+{
+	struct batch *b = ctx;
+
+	vigil_hear(&b->vigil, c, detail);
+}
+
+static void hear(struct batch *b)
+{
+	listener_drain(b->listener, &b->look.tracker, take_heard, b);
+}
+
 /* 1: the signals of an end; 0: the time went by. */
 static int wait_for(struct batch *b)
 {
-	struct pollfd p = {.fd = b->signals, .events = POLLIN};
+	struct pollfd p[] = {{.fd = b->signals, .events = POLLIN},
+			     {.fd = listener_fd(b->listener), .events = POLLIN}};
+	uint64_t now = clock_boot_ns(), until = now + b->o->delay_ms * MS;
 
-	return poll(&p, 1, (int)b->o->delay_ms) > 0;
+	for (; now < until; now = clock_boot_ns()) {
+		if (poll(p, 2, (int)((until - now + MS - 1) / MS)) < 0 && errno != EINTR)
+			break;
+		if (p[0].revents)
+			return 1;
+		if (p[1].revents)
+			hear(b);
+		if (listener_wants_scan(b->listener) && until > now + LISTENER_RESCAN_NS)
+			until = now + LISTENER_RESCAN_NS;
+	}
+	return 0;
+}
+
+static int look_once(struct batch *b, struct err *err)
+{
+	struct table *scan;
+	int r = look_scan(&b->look, &scan, err);
+
+	if (r < 0)
+		return r;
+	hear(b);
+	r = look_fold(&b->look, scan, err);
+	return r < 0 ? r : listener_follow(b->listener, &b->look.tracker, err);
 }
 
 static int take_signals(struct batch *b, struct err *err)
@@ -170,7 +208,9 @@ static int open_run(struct batch *b, const char *id, struct err *err)
 		return err_nomem(err);
 	b->at = (off_t)journal_size(b->vigil.recorded.dir.journal);
 	r = journal_open_read(b->vigil.recorded.dir.fd, RUNDIR_JOURNAL, &b->journal, err);
-	return r ? r : look_set_run(&b->look, &b->run, err);
+	if (!r)
+		r = look_set_run(&b->look, &b->run, err);
+	return r ? r : listener_follow(b->listener, &b->look.tracker, err);
 }
 
 /* Once each, until it is over. */
@@ -202,7 +242,7 @@ static int watch(struct batch *b, struct err *err)
 		asked = wait_for(b);
 		if (asked)
 			break;
-		r = look_again(&b->look, err);
+		r = look_once(b, err);
 	}
 	chronicle_close(b->vigil.chronicle, asked ? "signal" : r ? "asked" : "over");
 	b->vigil.chronicle = NULL;
@@ -218,6 +258,8 @@ int batch_run(const struct batch_options *o, struct err *err)
 
 	source.again_and_again = true;
 	if (!r)
+		r = listener_open(o->listen, &b.listener, err);
+	if (!r)
 		r = look_open(&b.look, &source, err);
 	if (!r)
 		r = look_again(&b.look, err);
@@ -231,6 +273,7 @@ int batch_run(const struct batch_options *o, struct err *err)
 			r = watch(&b, err);
 	}
 	vigil_close(&b.vigil, "asked");
+	listener_close(b.listener);
 	if (b.look.source)
 		look_close(&b.look);
 	run_clear(&b.run);

@@ -9,6 +9,7 @@
 struct batch_options {
 	const struct cmd_common *common;
 	const struct source_options *source;
+	enum listener_how listen;
 	const char *name; /* of the run; NULL: the one that needs eyes, or the next */
 	bool next;        /* waits for the next run to be recorded */
 	unsigned delay_ms;

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "engine/listener.h"
 #include "engine/look.h"
 #include "engine/scanner.h"
 #include "tui/app_act.h"
@@ -27,6 +28,7 @@ struct app {
 	const struct app_options *o;
 	struct driver *driver;
 	struct scanner *scanner;
+	struct listener *listener;
 	struct app_read read;
 	struct app_load load;
 	struct tracker tracker;
@@ -67,6 +69,8 @@ static int open_all(struct app *a, struct err *err)
 	if (!r)
 		r = watch_fd(a, scanner_fd(a->scanner), err);
 	if (!r)
+		r = watch_fd(a, listener_fd(a->listener), err);
+	if (!r)
 		r = watch_fd(a, errand_fd(a->read.detail), err);
 	if (!r)
 		r = watch_fd(a, errand_fd(a->read.contacts), err);
@@ -90,6 +94,7 @@ static void close_all(struct app *a)
 	driver_close(a->driver);
 	app_act_free(&a->act);
 	file_close_fd(&a->epoll);
+	listener_close(a->listener);
 	view_free(&a->view);
 	tracker_free(&a->tracker);
 	scanner_close(a->scanner);
@@ -241,6 +246,8 @@ static int take_input(struct app *a, struct err *err)
 		a->dirty = true;
 		if (!r && a->view.has_run && !a->view.run.ends_asked)
 			r = watch(a, err);
+		if (!r)
+			r = listener_follow(a->listener, &a->tracker, err);
 	}
 	return r;
 }
@@ -258,8 +265,11 @@ static int take_scan(struct app *a, struct err *err)
 		view_scan_failed(&a->view, &why);
 		return 0;
 	}
+	app_record_hear(&a->record, &a->view);
 	r = tracker_fold(&a->tracker, scan, err);
 	scanner_reuse(a->scanner, tracker_take_spare(&a->tracker));
+	if (!r)
+		r = listener_follow(a->listener, &a->tracker, err);
 	if (!r)
 		r = watch(a, err);
 	if (!r) {
@@ -373,6 +383,8 @@ static int first_scan(struct app *a, struct err *err)
 	}
 	if (!r && !a->quit)
 		r = choose_target(a, err);
+	if (!r)
+		r = listener_follow(a->listener, &a->tracker, err);
 	return r ? r : watch(a, err);
 }
 
@@ -394,6 +406,8 @@ static int wait_ms(const struct app *a, uint64_t now)
 
 static void scan_when_due(struct app *a, uint64_t now)
 {
+	if (listener_wants_scan(a->listener) && a->next_scan_ns > now + LISTENER_RESCAN_NS)
+		a->next_scan_ns = now + LISTENER_RESCAN_NS;
 	if (now < a->next_scan_ns || a->view.paused || scanner_busy(a->scanner))
 		return;
 	scanner_request(a->scanner);
@@ -414,6 +428,7 @@ static int loop(struct app *a, struct err *err)
 		if (epoll_wait(a->epoll, e, WAITED_MAX, wait_ms(a, now)) < 0 && errno != EINTR)
 			return err_errno(err, errno, "epoll");
 		scanner_check(a->scanner, clock_boot_ns());
+		app_record_hear(&a->record, &a->view);
 		r = take_input(a, err);
 		if (!r)
 			r = take_scan(a, err);
@@ -447,7 +462,10 @@ int app_run(const struct app_options *options, struct err *err)
 
 	tracker_init(&a.tracker);
 	view_init(&a.view, &v, &a.tracker);
-	r = scanner_open(&options->source, &a.scanner, err);
+	r = listener_open(options->listen, &a.listener, err);
+	a.record.listener = a.listener;
+	if (!r)
+		r = scanner_open(&options->source, &a.scanner, err);
 	if (!r)
 		r = app_read_open(&a.read, &options->source, err);
 	if (!r)

@@ -12,11 +12,13 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "engine/listener.h"
 #include "model/selector.h"
 #include "source/source.h"
 
 struct app_options {
 	struct source_options source;
+	enum listener_how listen; /* to events, beside the scans */
 	const char *source_words; /* "/proc", "replay:x.json": for the screen */
 	const char *state_dir;    /* NULL: by default */
 	const char *user;         /* only this user's; NULL: all.  By name or number */

@@ -28,6 +28,9 @@ int app_record_run(struct app_record *r, struct view *v, struct err *err)
 	if (!v->has_run || !view_may_record(v))
 		return 0;
 	ends_ask(&v->run); /* what the record is to hold of its pipes */
+	rc = listener_follow(r->listener, v->k, err);
+	if (rc < 0)
+		return rc;
 	rc = refuse(v, &why);
 	if (!rc)
 		rc = vigil_adopt(&r->vigil, &r->o, v->k, &why);
@@ -39,6 +42,8 @@ int app_record_run(struct app_record *r, struct view *v, struct err *err)
 		return 0;
 	}
 	rc = view_record(v, &r->vigil, err);
+	if (!rc)
+		rc = listener_follow(r->listener, v->k, err);
 	if (rc < 0)
 		return rc;
 	view_say(v, STYLE_GOOD, "recorded: %s", r->vigil.recorded.dir.path);
@@ -57,6 +62,8 @@ int app_record_open(struct app_record *r, struct view *v, const char *name, stru
 	let_go(r, "asked");
 	r->vigil = other;
 	rc = view_record(v, &r->vigil, err);
+	if (!rc)
+		rc = listener_follow(r->listener, v->k, err);
 	if (rc < 0)
 		return rc;
 	vigil_look(&r->vigil, v->k);
@@ -96,6 +103,18 @@ static int take_newcomer(struct app_record *r, struct view *v, struct err *err)
 	if (rc < 0)
 		view_say(v, STYLE_WARNING, "the next run is not shown: %s", why.text);
 	return 0;
+}
+
+static void take_heard(void *ctx, const struct kin_change *c, struct detail *detail)
+{
+	struct app_record *r = ctx;
+
+	vigil_hear(&r->vigil, c, detail);
+}
+
+void app_record_hear(struct app_record *r, struct view *v)
+{
+	listener_drain(r->listener, v->k, take_heard, r);
 }
 
 int app_record_look(struct app_record *r, struct view *v, struct err *err)

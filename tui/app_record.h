@@ -6,11 +6,13 @@
 #ifndef STRAY_TUI_APP_RECORD_H
 #define STRAY_TUI_APP_RECORD_H
 
+#include "engine/listener.h"
 #include "engine/vigil.h"
 #include "tui/view.h"
 
 struct app_record {
 	struct vigil_options o;
+	struct listener *listener; /* borrowed: follows the run in view */
 	struct vigil vigil;
 	struct rundir_list known; /* owned: while the next run is waited for */
 };
@@ -23,6 +25,9 @@ int app_record_open(struct app_record *r, struct view *v, const char *name, stru
 
 /* From now on the next run that is recorded is taken into view.  0 or -errno. */
 int app_record_await(struct app_record *r, struct view *v, struct err *err);
+
+/* Takes what was heard of its members (listener.h). */
+void app_record_hear(struct app_record *r, struct view *v);
 
 /* After each scan.  0 or -ENOMEM. */
 int app_record_look(struct app_record *r, struct view *v, struct err *err);

@@ -237,7 +237,7 @@ static void safe(char *out, size_t size, const char *s)
 	text_safe(out, size, s ? s : "?", s ? strlen(s) : 1, false);
 }
 
-void events_read(const json_t *event, struct event *out)
+void events_read(const json_t *event, struct event_line *out)
 {
 	const char *at = str(event, "at"), *name = str(event, "event");
 	struct line l;
@@ -262,7 +262,7 @@ void events_read(const json_t *event, struct event *out)
 
 int events_take(struct events *e, const json_t *event)
 {
-	struct event one;
+	struct event_line one;
 
 	events_read(event, &one);
 	if (e->n == EVENTS_MAX) { /* a half at a time, so that it is seldom */
@@ -273,14 +273,14 @@ int events_take(struct events *e, const json_t *event)
 	return VEC_PUSH(e, one) ? 0 : -ENOMEM;
 }
 
-enum style events_style(const struct event *e)
+enum style events_style(const struct event_line *e)
 {
 	size_t kind = kind_of(e->name);
 
 	return kind < N_KINDS ? kinds[kind].style : STYLE_NORMAL;
 }
 
-bool events_match(const struct event *e, const struct query *q)
+bool events_match(const struct event_line *e, const struct query *q)
 {
 	uint32_t second = (uint32_t)(e->wall_ns / CLOCK_NS_PER_S % SECONDS_A_DAY);
 

@@ -15,7 +15,7 @@
 #define EVENTS_MAX 20000
 #define EVENTS_WORDS 200 /* bytes */
 
-struct event {
+struct event_line {
 	uint64_t seq, wall_ns;
 	struct identity process, other; /* other: the child of a fork; zeros: none */
 	char name[24];
@@ -24,7 +24,7 @@ struct event {
 };
 
 struct events {
-	struct event *v;
+	struct event_line *v;
 	size_t n, cap;
 	uint64_t left_off; /* older ones that are not kept */
 };
@@ -35,12 +35,12 @@ void events_free(struct events *e);
 int events_take(struct events *e, const json_t *event);
 
 /* One event, as it is told of; for who prints one at a time. */
-void events_read(const json_t *event, struct event *out);
+void events_read(const json_t *event, struct event_line *out);
 
 /* How it is to look: what wants eyes stands out. */
-enum style events_style(const struct event *e);
+enum style events_style(const struct event_line *e);
 
 /* A number means a PID, a time the event's, all else a piece of its text. */
-bool events_match(const struct event *e, const struct query *q);
+bool events_match(const struct event_line *e, const struct query *q);
 
 #endif

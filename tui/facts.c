@@ -213,6 +213,21 @@ void facts_not_known(const struct table *t, const struct run *run,
 		fn(ctx, "what runs outside this PID namespace");
 }
 
+bool facts_seen(const struct table *t, struct line *l)
+{
+	const struct coverage *c = &t->coverage;
+	bool heard = c->sources & 1u << SOURCE_NETLINK;
+	char when[9];
+
+	clock_hms(heard ? c->events_wall_ns : c->first_scan_wall_ns, when);
+	line_add(l, "%s since %s", heard ? source_kind_name(SOURCE_NETLINK) : "scans", when);
+	if (heard && c->events_lost)
+		line_add(l, ", %" PRIu64 " events lost", c->events_lost);
+	else if (heard)
+		line_add(l, ", nothing lost");
+	return heard;
+}
+
 const char *facts_signal(int sig, char out[static 8])
 {
 	const char *name = sigabbrev_np(sig);

@@ -65,7 +65,11 @@ static void add_what(const struct view *v, struct line *l)
 	line_text(l, v->run.id, 40);
 	if (v->vigil) {
 		line_add(l, " · ");
-		line_text(l, v->vigil->recorded.story.record.target, 40);
+		line_text(l,
+			  v->vigil->recorded.story.record.launched
+				  ? "stray run"
+				  : v->vigil->recorded.story.record.target,
+			  40);
 		return;
 	}
 	if (!v->run.over_before) { /* else it was chosen at the moment that is told below */
@@ -318,12 +322,13 @@ static void draw_coverage(const struct view *v, const struct area *a, int y)
 static void draw_unit(const struct view *v, const struct area *a, int y)
 {
 	struct line l;
-	char when[9], unknown[160];
+	char unknown[160];
 
 	line_start(&l, v->o.ascii);
-	clock_hms(v->k->now->coverage.first_scan_wall_ns, when);
 	line_text(&l, v->run.id, 40);
-	line_add(&l, ", held by nothing · seen: scans since %s, not what lived between two", when);
+	line_add(&l, ", held by nothing · seen: ");
+	if (!facts_seen(v->k->now, &l))
+		line_add(&l, ", not what lived between two");
 	if (pipes_unknown(&v->run, unknown, sizeof(unknown)))
 		line_add(&l, " · not known: %s", unknown);
 	draw_text(a, y, 1, STYLE_HEADER, "unit:");

@@ -25,7 +25,7 @@ static size_t find_seq(const struct view *v, uint64_t seq)
 	return BROWSE_NONE;
 }
 
-static const struct event *chosen(const struct view *v)
+static const struct event_line *chosen(const struct view *v)
 {
 	size_t i = browse_at(&v->events_list);
 
@@ -34,7 +34,7 @@ static const struct event *chosen(const struct view *v)
 
 static void note_cursor(struct view *v)
 {
-	const struct event *e = chosen(v);
+	const struct event_line *e = chosen(v);
 
 	v->events_at = e ? e->seq : 0;
 }
@@ -100,7 +100,7 @@ static bool is_member(const struct view *v, struct identity id)
 enum request view_open_note(struct view *v)
 {
 	const struct process *p = v->screen == SCREEN_LIST ? view_process(v) : NULL;
-	const struct event *e = v->screen == SCREEN_EVENTS ? chosen(v) : NULL;
+	const struct event_line *e = v->screen == SCREEN_EVENTS ? chosen(v) : NULL;
 	struct identity id = p ? p->id : e ? e->process : (struct identity){0};
 	struct line l;
 
@@ -178,7 +178,7 @@ enum request view_events_key(struct view *v, enum action a)
 #define WORDS_X 48
 #define KNOWN_CELLS 9
 
-static void draw_event(const struct area *a, int y, const struct event *e)
+static void draw_event(const struct area *a, int y, const struct event_line *e)
 {
 	char when[CLOCK_RFC3339_MAX];
 	enum style style = events_style(e);

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "tui/facts.h"
 #include "tui/runwords.h"
 
 #define BAR_CELLS 12
@@ -83,7 +84,11 @@ static void add_watch(const struct view *v, struct line *l)
 {
 	const struct vigil *g = v->vigil;
 
-	if (g->other)
+	const struct run_record *r = &g->recorded.story.record;
+
+	if (g->other && r->launched)
+		line_add(l, "held by its warden %d", (int)r->warden.pid);
+	else if (g->other)
 		line_add(l, "watched by another stray");
 	else if (!g->writes)
 		line_add(l, "not watched: nothing is written from here");
@@ -91,12 +96,48 @@ static void add_watch(const struct view *v, struct line *l)
 		line_add(l, "watched");
 }
 
+/* Members that are alive and moved out of the run's cgroup. */
+static size_t count_left(const struct view *v)
+{
+	const struct table *t = v->k->now;
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->procs.n; i++) {
+		const struct process *p = &t->procs.v[i];
+
+		n += p->evidence && !process_is_dead(p) && run_left_cgroup(&v->run, p);
+	}
+	return n;
+}
+
+/* What holds a launched run; nothing for an adopted one, which nothing holds. */
+static int draw_unit(const struct view *v, const struct area *a, int y, int x)
+{
+	const struct run_record *r = &v->vigil->recorded.story.record;
+	size_t left;
+	struct line l;
+
+	if (!r->launched)
+		return x;
+	left = count_left(v);
+	line_start(&l, v->o.ascii);
+	line_add(&l, "%s", r->unit_kind);
+	if (r->run.cgroup.data && left)
+		line_add(&l, ", %zu LEFT IT", left);
+	else if (r->run.cgroup.data)
+		line_add(&l, ", none left it");
+	x = draw_text(a, y, x, STYLE_HEADER, "unit: ");
+	x = draw_text(a, y, x, left ? STYLE_WARNING : STYLE_DIM, l.text);
+	return draw_text(a, y, x, STYLE_DIM, " · ");
+}
+
 void view_draw_journal(const struct view *v, const struct area *a, int y)
 {
 	const struct vigil *g = v->vigil;
 	const struct err *why = g->damage.code ? &g->damage : &g->trouble;
-	char safe[320], when[9];
+	char safe[320];
 	struct line l;
+	bool heard;
 	int x;
 
 	if (why->code) {
@@ -107,13 +148,15 @@ void view_draw_journal(const struct view *v, const struct area *a, int y)
 		return;
 	}
 	line_start(&l, v->o.ascii);
-	clock_hms(v->k->now->coverage.first_scan_wall_ns, when);
-	line_add(&l, "scans since %s · ", when);
+	heard = facts_seen(v->k->now, &l);
+	line_add(&l, " · ");
 	add_watch(v, &l);
 	if (g->gap_to_ns)
 		line_add(&l, " · ");
 	view_add_gap(v, &l);
-	line_add(&l, " · not what lived between two");
-	x = draw_text(a, y, 1, STYLE_HEADER, "seen: ");
+	if (!heard)
+		line_add(&l, " · not what lived between two");
+	x = draw_unit(v, a, y, 1);
+	x = draw_text(a, y, x, STYLE_HEADER, "seen: ");
 	draw_cut(a, y, x, a->cols - x - 1, STYLE_DIM, l.text);
 }

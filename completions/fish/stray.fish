@@ -57,7 +57,7 @@ function __stray_values
             if string match -q 'replay:*' -- $argv[2]
                 __fish_complete_path (string replace -r '^replay:' '' -- $argv[2]) | string replace -r '^' replay:
             else
-                printf '%s\n' auto proc replay:
+                printf '%s\n' auto netlink proc replay:
             end
         case state-dir
             __fish_complete_directories $argv[2]

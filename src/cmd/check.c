@@ -3,9 +3,12 @@
 #include "base/mask.h"
 #include "engine/chronicle.h"
 #include "engine/look.h"
+#include "engine/warden_door.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define OPT_ACTION 300
 
@@ -49,6 +52,38 @@ static int answer(struct recorded *r, const struct check *c, enum run_state stat
 	return rc;
 }
 
+/*
+ * A run that is held is asked at its warden's: it alone knows, and its answer stands in the journal
+ * in its place.  1: answered; 0: nobody is there to answer.
+ */
+static int ask_warden(const struct check *c, const char *name, char id[static RUN_ID_MAX + 1],
+		      enum run_state *state, struct err *err)
+{
+	struct door_word word = {.kind = DOOR_CHECK, .operator= operator_current()}, answer;
+	struct bytes action = {0};
+	struct recorded r = {0};
+	int visit, rc = recorded_enter(c->common.state_dir, name, &r, NULL);
+
+	if (rc < 0)
+		return 0; /* what is wrong is said on the long way */
+	if (c->action && mask_text(c->action, strlen(c->action), &action, NULL) < 0)
+		rc = err_nomem(err);
+	word.has_action = action.data;
+	if (action.data)
+		snprintf(word.action, sizeof(word.action), "%s", action.data);
+	bytes_free(&action);
+	snprintf(id, RUN_ID_MAX + 1, "%s", r.dir.id);
+	visit = rc < 0 ? rc : door_visit(r.dir.fd, &word, &answer, NULL);
+	recorded_close(&r);
+	if (visit < 0)
+		return rc < 0 ? rc : 0;
+	close(visit);
+	*state = answer.state;
+	if (answer.error)
+		return err_errno(err, answer.error, "run %s: its answer was not recorded", id);
+	return 1;
+}
+
 static int look_at(struct recorded *r, const struct cmd_common *common, struct look *look,
 		   enum run_state *state, struct err *err)
 {
@@ -75,12 +110,33 @@ static int look_at(struct recorded *r, const struct cmd_common *common, struct l
 	return rc;
 }
 
+/* What the journal says, and what is seen of it now. */
+static int ask_host(const struct check *c, const char *name, char id[static RUN_ID_MAX + 1],
+		    enum run_state *state, struct err *err)
+{
+	struct recorded r = {0};
+	struct look look = {0};
+	int rc = recorded_open(c->common.state_dir, name, true, &r, err);
+
+	if (!rc)
+		rc = look_at(&r, &c->common, &look, state, err);
+	while (!rc && (rc = answer(&r, c, *state, err)) == -EAGAIN) {
+		rc = recorded_refresh(&r, err);
+		rc = rc < 0 ? rc : 0;
+		*state = r.story.state;
+	}
+	if (!rc)
+		snprintf(id, RUN_ID_MAX + 1, "%s", r.dir.id);
+	look_close(&look);
+	recorded_close(&r);
+	return rc;
+}
+
 static int run(const struct cmd *cmd, int argc, char **argv)
 {
 	struct check c = {0};
-	struct recorded r = {0};
-	struct look look = {0};
 	struct err err = {0};
+	char id[RUN_ID_MAX + 1];
 	enum run_state state = RUN_UNKNOWN;
 	int rest, rc;
 	enum parsed parsed = cmd_parse(cmd, argc, argv, &c.common, set_option, &c, &rest);
@@ -89,23 +145,15 @@ static int run(const struct cmd *cmd, int argc, char **argv)
 		return parsed == PARSED_DONE ? STATUS_OK : STATUS_TROUBLE;
 	if (argc - rest != 1)
 		return cmd_troublef("check: the id of one run is needed: see stray runs");
-	rc = recorded_open(c.common.state_dir, cmd_run_name(argv[rest]), true, &r, &err);
-	if (!rc)
-		rc = look_at(&r, &c.common, &look, &state, &err);
-	while (!rc && (rc = answer(&r, &c, state, &err)) == -EAGAIN) {
-		rc = recorded_refresh(&r, &err);
-		rc = rc < 0 ? rc : 0;
-		state = r.story.state;
-	}
-	if (!rc && c.common.json)
+	rc = ask_warden(&c, cmd_run_name(argv[rest]), id, &state, &err);
+	if (rc == 0)
+		rc = ask_host(&c, cmd_run_name(argv[rest]), id, &state, &err);
+	if (rc >= 0 && c.common.json)
 		printf("{\"schema\":\"stray.check/1\",\"run_id\":\"%s\",\"may_act\":%s,"
 		       "\"state\":\"%s\"}\n",
-		       r.dir.id, run_state_may_act(state) ? "true" : "false",
-		       run_state_name(state));
-	else if (!rc)
-		printf("%s: %s\n", r.dir.id, run_state_name(state));
-	look_close(&look);
-	recorded_close(&r);
+		       id, run_state_may_act(state) ? "true" : "false", run_state_name(state));
+	else if (rc >= 0)
+		printf("%s: %s\n", id, run_state_name(state));
 	if (rc < 0)
 		return cmd_trouble(&err);
 	return run_state_may_act(state) ? STATUS_OK : STATUS_DIFFERS;

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "model/pipes.h"
+#include "source/netlink.h"
 
 #include "config.h"
 
@@ -21,7 +22,7 @@ static const struct cmd_option common_options[] = {
 	{OPT_JSON, "json", NULL, "print JSON"},
 	{OPT_COLOR, "color", "WHEN", "auto, always or never"},
 	{OPT_STATE_DIR, "state-dir", "DIR", "where records are kept"},
-	{OPT_SOURCE, "source", "SOURCE", "auto, proc or replay:FILE"},
+	{OPT_SOURCE, "source", "SOURCE", "auto, netlink, proc or replay:FILE"},
 	{OPT_UNMASK, "unmask", NULL, "show secrets in arguments (on a terminal only)"},
 	{OPT_HELP, "help", NULL, "this text"},
 	{OPT_VERSION, "version", NULL, "the version"},
@@ -227,6 +228,16 @@ int cmd_troublef(const char *fmt, ...)
 	return cmd_trouble(&err);
 }
 
+/* What is there now is read from /proc in any case; events tell what happens beside that. */
+static int probe_netlink(struct err *err)
+{
+	struct netlink *n;
+	int r = netlink_open(&n, err);
+
+	netlink_close(n);
+	return r;
+}
+
 int cmd_source_options(const struct cmd_common *common, const struct selector *target,
 		       struct source_options *out, struct err *err)
 {
@@ -246,7 +257,18 @@ int cmd_source_options(const struct cmd_common *common, const struct selector *t
 		out->replay = s + 7;
 		return 0;
 	}
-	return err_set(err, EINVAL, "--source: auto, proc or replay:FILE, not '%s'", s);
+	if (strcmp(s, "netlink") == 0)
+		return probe_netlink(err);
+	return err_set(err, EINVAL, "--source: auto, netlink, proc or replay:FILE, not '%s'", s);
+}
+
+enum listener_how cmd_listener_how(const struct cmd_common *common)
+{
+	const char *s = common->source;
+
+	if (!s || strcmp(s, "auto") == 0)
+		return LISTENER_AUTO;
+	return strcmp(s, "netlink") == 0 ? LISTENER_MUST : LISTENER_NEVER;
 }
 
 const char *cmd_run_name(const char *arg)

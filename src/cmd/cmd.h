@@ -13,6 +13,7 @@
 #include "model/run.h"
 #include "model/selector.h"
 #include "model/table.h"
+#include "engine/listener.h"
 #include "source/source.h"
 
 #include <stdbool.h>
@@ -36,7 +37,7 @@ struct cmd_common {
 	bool json;
 	enum color color;
 	const char *state_dir; /* NULL: by default */
-	const char *source;    /* "auto", "proc", "replay:FILE" */
+	const char *source;    /* "auto", "netlink", "proc", "replay:FILE" */
 	bool unmask;
 };
 
@@ -70,9 +71,13 @@ enum parsed cmd_parse(const struct cmd *cmd, int argc, char **argv, struct cmd_c
 int cmd_trouble(const struct err *err);
 int cmd_troublef(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* Opens nothing: fills in the source's options from the common ones.  -EINVAL. */
+/* Fills in the source's options from the common ones.  -EINVAL; what netlink_open() says where
+ * that is asked for and does not work. */
 int cmd_source_options(const struct cmd_common *common, const struct selector *target,
 		       struct source_options *out, struct err *err);
+
+/* Whether events are to be listened to. */
+enum listener_how cmd_listener_how(const struct cmd_common *common);
 
 /* A run's id without "run:" before it. */
 const char *cmd_run_name(const char *arg);

@@ -65,7 +65,8 @@ int act_rescan(const struct act_hooks *hooks, struct target_set *set, size_t *fr
 		return 0;
 	r = hooks->members(hooks->ctx, &now, err);
 	for (size_t i = 0; r == 0 && i < now.n; i++)
-		r = target_add(set, now.v[i], NULL, err);
+		if (!guard_is(set->guard, now.v[i].pid))
+			r = target_add(set, now.v[i], NULL, err);
 	free(now.v);
 	*fresh = set->n - before;
 	return r;

@@ -33,6 +33,7 @@ struct ladder {
 	uint64_t deadline_ns; /* of the state */
 	unsigned rounds;
 	struct stop stop;
+	struct guard *guard; /* NULL: nothing was stopped yet, or none could be had */
 	struct err note;
 };
 
@@ -57,8 +58,7 @@ void ladder_free(struct ladder *l)
 {
 	if (!l)
 		return;
-	if (l->state == STOPPING)
-		signal_undo_stop(&l->set);
+	ladder_abandon(l);
 	close(l->epoll_fd);
 	target_set_clear(&l->set);
 	free(l->out.v);
@@ -212,10 +212,30 @@ static int on_start(struct ladder *l, uint64_t now_ns, struct err *err)
 	return GRACE;
 }
 
+/* Without one they are stopped all the same: that a storm ends matters more. */
+static void call_guard(struct ladder *l)
+{
+	struct err why = {0};
+
+	if (l->guard || !l->plan.guarded)
+		return;
+	if (guard_open(&l->guard, &why) < 0)
+		l->note = l->note.code ? l->note : why;
+	target_set_guard(&l->set, l->guard);
+}
+
+static void dismiss_guard(struct ladder *l)
+{
+	target_set_guard(&l->set, NULL);
+	guard_close(l->guard);
+	l->guard = NULL;
+}
+
 static int begin_kill(struct ladder *l, uint64_t now_ns)
 {
 	if (!l->plan.stop_first)
 		return KILLING;
+	call_guard(l);
 	stop_begin(&l->stop, &l->set, &l->hooks, now_ns + STOP_LIMIT_NS);
 	l->stop.seen = l->killed;
 	return STOPPING;
@@ -310,12 +330,14 @@ int ladder_step(struct ladder *l, uint64_t now_ns, struct err *err)
 		if (next < 0) {
 			signal_undo_stop(&l->set);
 			l->state = DONE;
+			dismiss_guard(l);
 			return next;
 		}
 		if (next == (int)l->state)
 			return 0;
 		l->state = (enum state)next;
 	}
+	dismiss_guard(l);
 	return 1;
 }
 
@@ -348,6 +370,7 @@ void ladder_abandon(struct ladder *l)
 	if (l->state == STOPPING)
 		signal_undo_stop(&l->set);
 	l->state = DONE;
+	dismiss_guard(l);
 }
 
 void ladder_hurry(struct ladder *l)

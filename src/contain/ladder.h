@@ -29,6 +29,7 @@ struct ladder_plan {
 	uint64_t grace_ns;     /* between the first signal and the KILL; 0: at once */
 	bool kill;             /* false: end with the grace */
 	bool stop_first;       /* STOP until stable before KILL: they may refork each other */
+	bool guarded;          /* with a guard (guard.h) from the first STOP until it is done */
 	uint64_t kill_wait_ns; /* how long to wait for the killed */
 };
 

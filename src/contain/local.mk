@@ -6,6 +6,7 @@ libcontain_a_SOURCES = \
 	%D%/deny.c %D%/deny.h \
 	%D%/fixture.c %D%/fixture.h \
 	%D%/freeze.c %D%/freeze.h \
+	%D%/guard.c %D%/guard.h \
 	%D%/ladder.c %D%/ladder.h \
 	%D%/pidfd.c %D%/pidfd.h \
 	%D%/signal.c %D%/signal.h \

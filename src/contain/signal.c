@@ -72,6 +72,8 @@ int signal_target(struct target *t, int sig)
 		return -EINVAL;
 	if (sig == SIGSTOP)
 		proc_stat_read(t->id.pid, &st);
+	if (sig == SIGSTOP && st.state != 'T' && t->guard)
+		guard_note(t->guard, t->id);
 	r = set_result(t, send_alive(t, sig));
 	if (r < 0)
 		return r;
@@ -79,6 +81,8 @@ int signal_target(struct target *t, int sig)
 		t->stopped_by_us = true;
 	else if (sig == SIGCONT)
 		t->stopped_by_us = false;
+	if (sig == SIGCONT && t->guard)
+		guard_forget(t->guard, t->id);
 	return 0;
 }
 

@@ -71,7 +71,7 @@ static bool make_slots(struct target_set *set)
 
 int target_add(struct target_set *set, struct identity id, size_t *added, struct err *err)
 {
-	struct target t = {.id = id, .pidfd = -1}, *old = target_find(set, id);
+	struct target t = {.id = id, .pidfd = -1, .guard = set->guard}, *old = target_find(set, id);
 	bool reused;
 	int r;
 
@@ -108,6 +108,13 @@ void target_set_clear(struct target_set *set)
 	free(set->v);
 	free(set->slot);
 	*set = (struct target_set){0};
+}
+
+void target_set_guard(struct target_set *set, struct guard *g)
+{
+	set->guard = g;
+	for (size_t i = 0; i < set->n; i++)
+		set->v[i].guard = g;
 }
 
 struct target *target_find(const struct target_set *set, struct identity id)

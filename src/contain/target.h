@@ -10,6 +10,7 @@
 #define STRAY_CONTAIN_TARGET_H
 
 #include "base/err.h"
+#include "contain/guard.h"
 #include "contain/pidfd.h"
 #include "model/identity.h"
 
@@ -37,13 +38,15 @@ struct target {
 	int error;                 /* errno of that, or 0 */
 	bool gone;                 /* seen dead: stays so */
 	bool stopped_by_us;        /* had a STOP from us, and no CONT since */
+	struct guard *guard;       /* borrowed, of its set; NULL: none */
 };
 
 struct target_set {
 	struct target *v; /* owned, in order of adding; pointers hold until the next target_add */
 	size_t n, cap;
-	uint32_t *slot; /* owned: index + 1 by hash of the identity, 0 empty */
-	size_t slots;   /* a power of two, or 0 */
+	uint32_t *slot;      /* owned: index + 1 by hash of the identity, 0 empty */
+	size_t slots;        /* a power of two, or 0 */
+	struct guard *guard; /* borrowed: told of each STOP and CONT; NULL: none */
 };
 
 /* "sent", "gone", "reused", "not_permitted", "moved", "failed", "untried" */
@@ -59,6 +62,9 @@ int target_add(struct target_set *set, struct identity id, size_t *added, struct
 void target_set_clear(struct target_set *set); /* closes and frees; CONT is not sent */
 
 struct target *target_find(const struct target_set *set, struct identity id);
+
+/* From here on g is told of each STOP; NULL: nobody. */
+void target_set_guard(struct target_set *set, struct guard *g);
 
 /* Whether it is alive now; updates t->gone. */
 bool target_alive(struct target *t);

@@ -187,12 +187,12 @@ static struct ladder_plan ladder_for(const struct act *a, const struct plan *pla
 	};
 
 	if (a->options.kind == ACT_END) {
-		l.kill = l.stop_first = true;
+		l.kill = l.stop_first = l.guarded = true;
 	} else if (plan->signal == SIGKILL && plan->scope != SCOPE_GROUP) {
 		/* one by one loses to those that fork meanwhile */
 		l.first = 0;
 		l.kill = true;
-		l.stop_first = plan->scope != SCOPE_PROCESS;
+		l.stop_first = l.guarded = plan->scope != SCOPE_PROCESS;
 	} else if (plan->signal == SIGKILL) {
 		l.grace_ns = ACT_KILL_WAIT_NS;
 	} else if (!act_ends_by_default(plan->signal)) {
@@ -226,8 +226,12 @@ static int first_step(struct act *a, const struct plan *plan, const struct act_h
 		      struct err *err)
 {
 	struct target_set stopped = {0};
+	struct guard *guard = NULL;
 	int r = 0;
 
+	if (a->options.freeze_first)
+		r = guard_open(&guard, err);
+	target_set_guard(&stopped, guard);
 	for (size_t i = 0; !r && a->options.freeze_first && i < plan->hit.n; i++)
 		r = target_add(&stopped, plan->hit.v[i].id, NULL, err);
 	if (!r && a->options.freeze_first) {
@@ -240,6 +244,7 @@ static int first_step(struct act *a, const struct plan *plan, const struct act_h
 		r = ladder_step(a->ladder, clock_boot_ns(), err);
 	signal_undo_stop(&stopped);
 	target_set_clear(&stopped);
+	guard_close(guard);
 	return r < 0 ? r : 0;
 }
 

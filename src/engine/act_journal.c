@@ -166,9 +166,12 @@ static bool is_end(const struct act_journal *a)
  * same. */
 static void knock(struct act_journal *a)
 {
+	const struct door_word word = {.kind = DOOR_END};
+	struct door_word answer;
+
 	if (a->has_run && a->run.story.record.launched &&
 	    strcmp(a->q.intent->unit, scope_name(SCOPE_RUN)) == 0)
-		a->visit = door_knock(a->run.dir.fd, NULL);
+		a->visit = door_visit(a->run.dir.fd, &word, &answer, NULL);
 }
 
 int act_journal_open(struct act_journal **out, const struct act_journal_request *q, struct err *err)
@@ -429,8 +432,10 @@ void act_journal_finish(struct act_journal *a, const struct tracker *k)
 			chronicle_tell(&a->run, k, &a->lost);
 		if (is_end(a) && a->run.story.state == RUN_ENDING)
 			close_run(a, k);
-		if (a->run.story.state == RUN_ENDED || a->run.story.state == RUN_SURVIVED)
-			door_done(a->visit, a->run.story.state);
+		if (a->visit >= 0 &&
+		    (a->run.story.state == RUN_ENDED || a->run.story.state == RUN_SURVIVED))
+			door_say(a->visit, &(struct door_word){.kind = DOOR_DONE,
+							       .state = a->run.story.state});
 		if (journal_sync(a->run.dir.journal) < 0)
 			err_errno(&a->lost, errno, "%.150s", a->run.dir.path);
 	}

@@ -1,4 +1,4 @@
-#include "engine/chronicle.h"
+#include "engine/chronicle_parts.h"
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -11,14 +11,7 @@
 
 #define CLOCK_STEP_NS 1000000000ll /* below it is what NTP slews */
 
-struct chronicle {
-	struct recorded *r; /* borrowed */
-	struct identity self;
-	int64_t wall_less_boot; /* of the last look */
-	uint64_t events;
-};
-
-static int commit(struct chronicle *c, struct err *err)
+int chronicle_commit(struct chronicle *c, struct err *err)
 {
 	int r = recorded_commit(c->r, false, err);
 
@@ -27,7 +20,7 @@ static int commit(struct chronicle *c, struct err *err)
 }
 
 /* What the story must know to tell the next change. */
-static int remember(struct story_member *m, const struct process *p)
+int chronicle_remember(struct story_member *m, const struct process *p)
 {
 	const struct detail *d = p->detail;
 
@@ -45,8 +38,8 @@ static int remember(struct story_member *m, const struct process *p)
 	return 0;
 }
 
-static int tell_came(struct chronicle *c, const struct tracker *k, const struct process *p,
-		     struct err *err)
+int chronicle_came(struct chronicle *c, const struct tracker *k, const struct process *p,
+		   uint64_t boot_ns, struct err *err)
 {
 	bool parent = p->parent_known != KNOWN_NOT && identity_known(p->parent_was);
 	struct jw *j = recorded_begin(c->r, parent ? "forked" : "started",
@@ -59,12 +52,13 @@ static int tell_came(struct chronicle *c, const struct tracker *k, const struct 
 		if (parent)
 			process_json_identity(j, "child", p->id);
 		process_json_facts(j, p, &k->now->host, k->run);
+		process_json_happened(j, boot_ns);
 	}
-	r = commit(c, err);
+	r = chronicle_commit(c, err);
 	if (r < 0)
 		return r;
 	m = story_add(&c->r->story, p->id);
-	return m && remember(m, p) == 0 ? 0 : err_nomem(err);
+	return m && chronicle_remember(m, p) == 0 ? 0 : err_nomem(err);
 }
 
 static int tell_number(struct chronicle *c, const char *event, const struct process *p, pid_t from,
@@ -77,7 +71,7 @@ static int tell_number(struct chronicle *c, const char *event, const struct proc
 		process_json_pid(j, "from", from);
 		process_json_pid(j, "to", to);
 	}
-	return commit(c, err);
+	return chronicle_commit(c, err);
 }
 
 /* Who it was: the parent that the journal last told of, if that is a member, else the
@@ -110,7 +104,7 @@ static int tell_reparented(struct chronicle *c, const struct tracker *k, const s
 		else
 			jw_null(j, "to");
 	}
-	return commit(c, err);
+	return chronicle_commit(c, err);
 }
 
 static int tell_cgroup(struct chronicle *c, const struct process *p, const struct bytes *from,
@@ -123,7 +117,7 @@ static int tell_cgroup(struct chronicle *c, const struct process *p, const struc
 		jw_bytes(j, "from", from);
 		jw_bytes(j, "to", &p->detail->cgroup);
 	}
-	return commit(c, err);
+	return chronicle_commit(c, err);
 }
 
 static int tell_exec(struct chronicle *c, const struct process *p, struct err *err)
@@ -137,7 +131,7 @@ static int tell_exec(struct chronicle *c, const struct process *p, struct err *e
 		process_json_args(j, "args", "args_b64", &p->detail->cmdline);
 		jw_str(j, "args_from", "proc");
 	}
-	return commit(c, err);
+	return chronicle_commit(c, err);
 }
 
 /* Both known, and not the same: a reading that failed is no change. */
@@ -163,7 +157,7 @@ static int tell_changes(struct chronicle *c, const struct tracker *k, const stru
 	/* a program may rewrite its own arguments: only another file is surely an exec */
 	if (!r && d && (differs(&m->exe, &d->exe) || differs(&m->comm, &d->comm)))
 		r = tell_exec(c, p, err);
-	if (!r && remember(m, p) < 0)
+	if (!r && chronicle_remember(m, p) < 0)
 		r = err_nomem(err);
 	return r;
 }
@@ -175,7 +169,7 @@ static int tell_gone(struct chronicle *c, struct story_member *m, struct err *er
 
 	if (j)
 		process_json_identity(j, "process", m->id);
-	r = commit(c, err);
+	r = chronicle_commit(c, err);
 	if (!r)
 		story_gone(m, clock_wall_ns());
 	return r;
@@ -190,16 +184,16 @@ static int tell_members(struct chronicle *c, const struct tracker *k, struct err
 		const struct process *p = &k->now->procs.v[i];
 		struct story_member *m;
 
-		if (!p->evidence || process_is_dead(p))
+		if (!p->evidence || process_is_dead(p) || chronicle_heard_later(c, p->id, k))
 			continue;
 		m = story_member(s, p->id);
-		r = m ? tell_changes(c, k, p, m, err) : tell_came(c, k, p, err);
+		r = m ? tell_changes(c, k, p, m, err) : chronicle_came(c, k, p, 0, err);
 	}
 	for (size_t i = 0; !r && i < s->members.n; i++) {
 		struct story_member *m = &s->members.v[i];
 		const struct process *p = m->gone ? NULL : table_find(k->now, m->id);
 
-		if (!m->gone && (!p || process_is_dead(p)))
+		if (!m->gone && (!p || process_is_dead(p)) && !chronicle_heard_later(c, m->id, k))
 			r = tell_gone(c, m, err);
 	}
 	return r;
@@ -220,7 +214,7 @@ static int tell_leftovers(struct chronicle *c, const struct tracker *k, struct e
 			process_json_identity(j, "process", p->id);
 			process_json_facts(j, p, &k->now->host, k->run);
 		}
-		r = commit(c, err);
+		r = chronicle_commit(c, err);
 	}
 	return r;
 }
@@ -251,6 +245,9 @@ static int tell_state(struct chronicle *c, const struct tracker *k, struct err *
 
 	if (is == says)
 		return 0;
+	r = chronicle_tell_heard(c, k, true, err);
+	if (r)
+		return r;
 	if (says == RUN_ACTIVE && deadline && k->now->host.wall_ns >= deadline) {
 		r = tell_expired(c, err);
 		if (r || is == RUN_EXPIRED)
@@ -273,7 +270,7 @@ static int tell_clock(struct chronicle *c, const struct host *h, struct err *err
 	j = recorded_begin(c->r, "clock_stepped", KNOWN_SCANNED);
 	if (j)
 		jw_int(j, "by_ns", by);
-	return commit(c, err);
+	return chronicle_commit(c, err);
 }
 
 static int tell_started(struct chronicle *c, const struct table *now, uint64_t interval_ms,
@@ -316,6 +313,7 @@ static void init(struct chronicle *c, struct recorded *r, const struct tracker *
 		.r = r,
 		.self = h->self,
 		.wall_less_boot = (int64_t)h->wall_ns - (int64_t)h->boot_ns,
+		.lost = k->now->coverage.events_lost,
 	};
 }
 
@@ -370,6 +368,8 @@ int chronicle_open(struct recorded *r, const struct tracker *now, uint64_t inter
 		rc = chronicle_fold(c, now, err);
 	if (rc < 0) {
 		rundir_unwatch(&r->dir);
+		chronicle_forget_heard(c);
+		free(c->heard.v);
 		free(c);
 	} else {
 		*out = c;
@@ -383,6 +383,8 @@ int chronicle_fold(struct chronicle *c, const struct tracker *k, struct err *err
 
 	if (r >= 0)
 		r = tell_clock(c, &k->now->host, err);
+	if (!r)
+		r = chronicle_tell_heard(c, k, false, err);
 	if (!r)
 		r = tell_members(c, k, err);
 	return r ? r : tell_state(c, k, err);
@@ -398,9 +400,13 @@ void chronicle_close(struct chronicle *c, const char *reason)
 	if (j) {
 		process_json_identity(j, "watcher", c->self);
 		jw_str(j, "reason", reason);
+		if (c->not_told)
+			jw_uint(j, "not_told", c->not_told);
 	}
 	recorded_commit(c->r, true, NULL);
 	rundir_unwatch(&c->r->dir);
+	chronicle_forget_heard(c);
+	free(c->heard.v);
 	free(c);
 }
 

@@ -4,7 +4,7 @@
  *
  * One stray at a time does so (rundir_watch); it says when it began and when
  * it stopped, so that a gap in the journal is told from silence.  What came and
- * went between two looks is not seen, and not invented.  Never signals.
+ * went between two looks, and was not heard, is not invented.  Never signals.
  */
 #ifndef STRAY_ENGINE_CHRONICLE_H
 #define STRAY_ENGINE_CHRONICLE_H
@@ -35,6 +35,15 @@ int chronicle_open(struct recorded *r, const struct tracker *now, uint64_t inter
 		   struct chronicle **out, struct err *err);
 
 /*
+ * What was heard of a member since the last look (engine/listener.h): told at the next
+ * chronicle_fold() in this order, before what that shows.  detail: after an exec; NULL: not
+ * known.  Of those that came and ended between two looks, and left nothing, CHRONICLE_BRIEF_MAX
+ * are told, the rest is counted in watch_stopped.
+ */
+#define CHRONICLE_BRIEF_MAX 10000
+void chronicle_hear(struct chronicle *c, const struct kin_change *change, struct detail *detail);
+
+/*
  * Tells what k shows since the last time, as events, and changes the state where
  * it did.  0, or -errno where the journal cannot be written: what was not
  * written is tried again at the next look.
@@ -43,6 +52,9 @@ int chronicle_fold(struct chronicle *c, const struct tracker *k, struct err *err
 
 /* Says that nobody watches from here on; reason: "asked", "over", "signal".  NULL is fine. */
 void chronicle_close(struct chronicle *c, const char *reason);
+
+/* How many process events it counted, and did not write. */
+uint64_t chronicle_not_told(const struct chronicle *c);
 
 /* How many events it wrote. */
 uint64_t chronicle_events(const struct chronicle *c);

@@ -7,6 +7,8 @@ libengine_a_SOURCES = \
 	%D%/act_record.c %D%/act_record.h \
 	%D%/baseline.c %D%/baseline.h \
 	%D%/chronicle.c %D%/chronicle.h \
+	%D%/chronicle_heard.c \
+	%D%/chronicle_parts.h \
 	%D%/contacts.c %D%/contacts.h \
 	%D%/doctor.c %D%/doctor.h \
 	%D%/drill.c %D%/drill.h \
@@ -16,6 +18,7 @@ libengine_a_SOURCES = \
 	%D%/launch_lost.c %D%/launch_lost.h \
 	%D%/launch_talk.c %D%/launch_talk.h \
 	%D%/launched.c %D%/launched.h \
+	%D%/listener.c %D%/listener.h \
 	%D%/look.c %D%/look.h \
 	%D%/plan.c %D%/plan.h \
 	%D%/recorded.c %D%/recorded.h %D%/recorded_adopt.c %D%/recorded_members.c %D%/recorded_parts.h \
@@ -26,5 +29,5 @@ libengine_a_SOURCES = \
 	%D%/vigil.c %D%/vigil.h \
 	%D%/warden.c %D%/warden.h \
 	%D%/warden_door.c %D%/warden_door.h \
-	%D%/warden_end.c %D%/warden_hold.c %D%/warden_look.c %D%/warden_parts.h \
+	%D%/warden_end.c %D%/warden_guests.c %D%/warden_hold.c %D%/warden_look.c %D%/warden_parts.h \
 	%D%/warden_result.c %D%/warden_tell.c

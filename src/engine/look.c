@@ -103,22 +103,34 @@ static int read_spoken(const struct look *look, struct table *t)
 	return spoken_read(&w, t);
 }
 
-int look_again(struct look *look, struct err *err)
+int look_scan(struct look *look, struct table **scan, struct err *err)
 {
-	struct table *scan;
 	int r = look->recorded ? 0 : watch(look);
 
 	if (r < 0)
 		return err_nomem(err);
 	source_reuse(look->source, tracker_take_spare(&look->tracker));
-	r = source_scan(look->source, &scan, err);
+	r = source_scan(look->source, scan, err);
 	if (r < 0)
 		return r;
-	if (read_ends(look, scan) < 0 || read_spoken(look, scan) < 0) {
-		table_free(scan);
+	if (read_ends(look, *scan) < 0 || read_spoken(look, *scan) < 0) {
+		table_free(*scan);
 		return err_nomem(err);
 	}
+	return 0;
+}
+
+int look_fold(struct look *look, struct table *scan, struct err *err)
+{
 	return tracker_fold(&look->tracker, scan, err);
+}
+
+int look_again(struct look *look, struct err *err)
+{
+	struct table *scan;
+	int r = look_scan(look, &scan, err);
+
+	return r < 0 ? r : look_fold(look, scan, err);
 }
 
 int look_set_run(struct look *look, struct run *run, struct err *err)

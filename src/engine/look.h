@@ -25,6 +25,10 @@ void look_close(struct look *look);
 /* Scans and folds. */
 int look_again(struct look *look, struct err *err);
 
+/* The two steps of that, for who has something to do between them.  look_fold() takes scan. */
+int look_scan(struct look *look, struct table **scan, struct err *err);
+int look_fold(struct look *look, struct table *scan, struct err *err);
+
 /* Takes run (borrowed) into view, as tracker_set_run(), and reads who holds its pipes and whom its
  * members speak with. */
 int look_set_run(struct look *look, struct run *run, struct err *err);

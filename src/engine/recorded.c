@@ -139,6 +139,24 @@ int recorded_none(const char *name, struct err *err)
 		       name);
 }
 
+int recorded_enter(const char *state_dir, const char *name, struct recorded *out, struct err *err)
+{
+	char id[RUN_ID_MAX + 1];
+	int r;
+
+	memset(out, 0, sizeof(*out));
+	r = recorded_state_dir(state_dir, STATEDIR_READ, &out->state, err);
+	if (!r)
+		r = rundir_find(out->state, name, id, err);
+	if (!r)
+		r = rundir_open(out->state, id, false, &out->dir, err);
+	if (r < 0) {
+		statedir_close(out->state);
+		out->state = NULL;
+	}
+	return r;
+}
+
 int recorded_open(const char *state_dir, const char *name, bool write, struct recorded *out,
 		  struct err *err)
 {

@@ -36,6 +36,9 @@ int recorded_list(const char *option, struct rundir_list *out, struct err *err);
  */
 int recorded_open(const char *state_dir, const char *name, bool write, struct recorded *out,
 		  struct err *err);
+/* Opens its directory alone, to be read; nothing of it is read yet.  Errors as recorded_open(). */
+int recorded_enter(const char *state_dir, const char *name, struct recorded *out, struct err *err);
+
 /* -ENOENT: what is said where there is no state directory, so no run of that name. */
 int recorded_none(const char *name, struct err *err);
 

@@ -164,6 +164,12 @@ void vigil_look(struct vigil *g, const struct tracker *k)
 	g->state = recorded_state(&g->recorded, k->now);
 }
 
+void vigil_hear(struct vigil *g, const struct kin_change *c, struct detail *detail)
+{
+	if (g->chronicle)
+		chronicle_hear(g->chronicle, c, detail);
+}
+
 void vigil_close(struct vigil *g, const char *reason)
 {
 	chronicle_close(g->chronicle, reason);

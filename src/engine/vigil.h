@@ -53,6 +53,9 @@ int vigil_open(struct vigil *g, const struct vigil_options *o, const char *name,
 /* What k, judged for the run, shows now; watches from here on where nobody else does. */
 void vigil_look(struct vigil *g, const struct tracker *k);
 
+/* What was heard of a member: told at the next look, if it is ours to tell (listener.h). */
+void vigil_hear(struct vigil *g, const struct kin_change *c, struct detail *detail);
+
 /* reason: as chronicle_close().  Of zeros, too. */
 void vigil_close(struct vigil *g, const char *reason);
 

@@ -369,7 +369,8 @@ enum {
 	FD_DENY,
 	FD_DOOR,
 	FD_VISITOR,
-	FDS
+	FD_GUESTS,
+	FDS = FD_GUESTS + WARDEN_GUESTS
 };
 
 /* When something is to be done, whatever happens. */
@@ -411,11 +412,13 @@ static void wait_for_something(struct warden *w)
 		[FD_EVENTS] = {.fd = w->net && !rest ? netlink_fd(w->net) : -1, .events = POLLIN},
 		[FD_UNIT] = {.fd = w->unit->events, .events = POLLPRI},
 		[FD_DENY] = {.fd = w->deny.listener, .events = POLLIN},
-		[FD_DOOR] = {.fd = w->phase < PHASE_EXPIRING ? w->door : -1, .events = POLLIN},
+		[FD_DOOR] = {.fd = w->door, .events = POLLIN},
 		[FD_VISITOR] = {.fd = w->visitor, .events = POLLIN},
 	};
 	uint64_t fired;
 
+	for (int i = 0; i < WARDEN_GUESTS; i++)
+		p[FD_GUESTS + i] = (struct pollfd){.fd = w->guests[i], .events = POLLIN};
 	timerfd_settime(w->timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
 	if (poll(p, FDS, -1) < 0)
 		return;
@@ -428,9 +431,12 @@ static void wait_for_something(struct warden *w)
 	if (p[FD_DENY].revents)
 		warden_deny(w);
 	if (p[FD_DOOR].revents)
-		warden_yield(w);
+		warden_come_in(w);
+	for (int i = 0; i < WARDEN_GUESTS; i++)
+		if (p[FD_GUESTS + i].revents)
+			warden_hear_guest(w, i);
 	if (p[FD_VISITOR].revents)
-		warden_yielded(w);
+		warden_hear_visitor(w);
 	if (p[FD_PARENT].revents)
 		warden_end(w, CAUSE_PARENT, 0);
 }
@@ -444,6 +450,10 @@ static void on_time(struct warden *w)
 	if (now >= w->tick_ns) {
 		warden_read(w, !w->net || kin_unsure(w->kin));
 		w->tick_ns = now + WARDEN_TICK_NS;
+	}
+	if (w->unit->kind == UNIT_CGROUP && now >= w->moved_ns) {
+		warden_find_moved(w);
+		w->moved_ns = now + WARDEN_MOVED_NS;
 	}
 	warden_tell_changes(w);
 	if (w->phase < PHASE_EXPIRING && w->deadline_ns && now >= w->deadline_ns)
@@ -481,6 +491,8 @@ static void warden_clear(struct warden *w)
 	file_close_fd(&w->run_dir);
 	file_close_fd(&w->door);
 	file_close_fd(&w->visitor);
+	for (int i = 0; i < WARDEN_GUESTS; i++)
+		file_close_fd(&w->guests[i]);
 }
 
 int warden_run(const struct warden_start *start)
@@ -501,6 +513,7 @@ int warden_run(const struct warden_start *start)
 	};
 	struct err why = {0};
 
+	memset(w.guests, -1, sizeof(w.guests));
 	setpgid(0, 0);
 	if (make(&w, &why) < 0) {
 		send_failed(&w, &why, STATUS_FAILED);

@@ -10,8 +10,6 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-enum { WORD_YES = 'y', WORD_DONE = 'd' };
-
 /* A path of a socket has 108 bytes at most: through the descriptor it is short. */
 static void address(int dir, struct sockaddr_un *out)
 {
@@ -47,57 +45,61 @@ static bool is_welcome(int fd, pid_t *who)
 
 int door_let_in(int door, pid_t *who)
 {
-	const char yes = WORD_YES;
 	int fd = accept4(door, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	if (fd < 0)
 		return -EAGAIN;
-	if (is_welcome(fd, who) && send(fd, &yes, 1, MSG_NOSIGNAL) == 1)
+	if (is_welcome(fd, who))
 		return fd;
 	close(fd);
 	return -EPERM;
 }
 
-int door_hear(int visitor, enum run_state *closed_as)
+int door_hear(int visitor, struct door_word *word)
 {
-	unsigned char word[2];
-	ssize_t n = recv(visitor, word, sizeof(word), MSG_DONTWAIT);
+	ssize_t n = recv(visitor, word, sizeof(*word), MSG_DONTWAIT);
 
 	if (n < 0)
 		return errno == EAGAIN || errno == EINTR ? 0 : -EPIPE;
-	if (n != 2 || word[0] != WORD_DONE || word[1] >= RUN_STATES)
+	if (n != sizeof(*word) || word->state >= RUN_STATES)
 		return -EPIPE;
-	*closed_as = (enum run_state)word[1];
+	word->action[sizeof(word->action) - 1] = '\0';
 	return 1;
 }
 
-int door_knock(int dir, struct err *err)
+int door_say(int visitor, const struct door_word *word)
+{
+	return send(visitor, word, sizeof(*word), MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+static int await(int fd, struct door_word *answer, struct err *err)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+
+	if (poll(&p, 1, DOOR_WAIT_MS) <= 0)
+		return err_set(err, ETIMEDOUT, "the warden of the run does not answer");
+	if (door_hear(fd, answer) <= 0)
+		return err_set(err, ECONNREFUSED, "the warden of the run refuses");
+	return 0;
+}
+
+int door_visit(int dir, const struct door_word *word, struct door_word *answer, struct err *err)
 {
 	struct sockaddr_un at;
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), r = 0;
-	struct pollfd p = {.fd = fd, .events = POLLIN};
-	char word = 0;
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), r;
 
 	if (fd < 0)
 		return err_errno(err, errno, RUNDIR_SOCKET);
 	address(dir, &at);
 	if (connect(fd, (struct sockaddr *)&at, sizeof(at)) < 0)
 		r = err_errno(err, errno, RUNDIR_SOCKET);
-	else if (poll(&p, 1, DOOR_WAIT_MS) <= 0)
-		r = err_set(err, ETIMEDOUT, "the warden of the run does not answer");
-	else if (recv(fd, &word, 1, MSG_DONTWAIT) != 1 || word != WORD_YES)
-		r = err_set(err, ECONNREFUSED, "the warden of the run is ending it, or refuses");
+	else
+		r = door_say(fd, word);
+	if (!r)
+		r = await(fd, answer, err);
 	if (r < 0) {
 		close(fd);
 		return r;
 	}
 	return fd;
-}
-
-void door_done(int visit, enum run_state closed_as)
-{
-	const unsigned char word[] = {WORD_DONE, (unsigned char)closed_as};
-
-	if (visit >= 0) /* where it is gone it is none of ours */
-		send(visit, word, sizeof(word), MSG_NOSIGNAL);
 }

@@ -266,27 +266,19 @@ static int status_of(const struct warden *w)
 	}
 }
 
-void warden_yield(struct warden *w)
+void warden_yield(struct warden *w, int visitor, pid_t pid)
 {
-	int visitor = door_let_in(w->door, &w->visitor_pid);
-
-	if (visitor < 0)
-		return;
 	w->visitor = visitor;
+	w->visitor_pid = pid;
 	w->phase = PHASE_YIELDED;
 	w->run.over_ticks = clock_boot_ns() / (CLOCK_NS_PER_S / (uint64_t)w->host.ticks_per_second);
 }
 
-void warden_yielded(struct warden *w)
+void warden_yielded(struct warden *w, enum run_state closed_as)
 {
-	enum run_state closed_as = RUN_UNKNOWN;
-	int r = door_hear(w->visitor, &closed_as);
-
-	if (r == 0)
-		return;
 	close(w->visitor);
 	w->visitor = -1;
-	if (r < 0) { /* it died, or was stopped, on the way */
+	if (closed_as == RUN_UNKNOWN) { /* it died, or was stopped, on the way */
 		w->phase = PHASE_RUNNING;
 		warden_end(w, CAUSE_VISITOR, SIGTERM);
 		return;

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/proc_stat.h"
+#include "contain/cgroup.h"
 #include "record/process_json.h"
 
 #include <errno.h>
@@ -113,12 +114,35 @@ void warden_read(struct warden *w, bool all)
 		if (!VEC_PUSH(&readings, r))
 			goto out;
 	}
-	if (all && w->net) /* first what waits: a death is told with its status */
+	if (w->net) /* first what waits: a death is told with its status */
 		warden_drain(w);
 	kin_scan(w->kin, readings.v, readings.n, all, now, NULL);
 out:
 	free(ids.v);
 	free(readings.v);
+}
+
+void warden_find_moved(struct warden *w)
+{
+	size_t n, unit = strlen(w->unit->path);
+	const struct kin_member *m = kin_members(w->kin, &n);
+
+	for (size_t i = 0, looked = 0; i < n && looked < WARDEN_MOVED_MAX; i++) {
+		char path[PATH_MAX];
+		struct proc_stat st;
+		struct identity id = m[i].id;
+
+		if (!m[i].alive || m[i].left_cgroup)
+			continue;
+		looked++;
+		if (cgroup_path_of(id.pid, NULL, path, sizeof(path), NULL) < 0 ||
+		    (strncmp(path, w->unit->path, unit) == 0 && (!path[unit] || path[unit] == '/')))
+			continue;
+		if (proc_stat_read(id.pid, &st) < 0 || st.start != id.start)
+			continue;
+		kin_left_cgroup(w->kin, id);
+		warden_tell_moved(w, id, path);
+	}
 }
 
 /* The facts of /proc/PID/stat. */

@@ -61,6 +61,8 @@ struct leaver {
 
 #define WARDEN_LEAVERS_MAX 256 /* more of them are counted */
 
+#define WARDEN_GUESTS 8
+
 struct warden {
 	const struct warden_start *start;
 	const struct launch_options *o;
@@ -96,8 +98,11 @@ struct warden {
 	size_t tries;              /* in all */
 	struct table *left;        /* owned: the last look at who is alive */
 	int signal_fd, timer_fd;
-	int run_dir;       /* the directory of the run; -1: none */
-	int door, visitor; /* warden_door.h; -1: none */
+	int run_dir;               /* the directory of the run; -1: none */
+	int door;                  /* warden_door.h; -1: none */
+	int visitor;               /* who ends the run; -1: nobody */
+	int guests[WARDEN_GUESTS]; /* who came and has not said why; -1: none */
+	pid_t guest_pids[WARDEN_GUESTS];
 	pid_t visitor_pid;
 	bool front_gone, started, cmd_over, lost_said;
 	int cmd_status;
@@ -105,6 +110,7 @@ struct warden {
 	uint64_t deadline_ns;       /* CLOCK_BOOTTIME; 0: none */
 	uint64_t due_ns;            /* of the phase: settling, --on-expire; 0: none */
 	uint64_t tick_ns;           /* the next reading of groups */
+	uint64_t moved_ns;          /* the next look for who left the cgroup */
 	uint64_t drained_ns;        /* when events were taken last */
 	uint64_t budget_ns;         /* until when the record may hold up the end */
 	struct spawned helper;      /* --on-expire */
@@ -115,6 +121,8 @@ struct warden {
 
 #define WARDEN_DRAIN_NS 5000000ull /* 0-4 % slower spawning; at each event it is 19-37 % */
 #define WARDEN_TICK_NS 100000000ull
+#define WARDEN_MOVED_NS 1000000000ull /* between two looks at members' cgroups */
+#define WARDEN_MOVED_MAX 256          /* members looked at; some 20 us each */
 #define WARDEN_LOOK_NS 20000000ull    /* how long the before snapshot may take */
 #define WARDEN_RECORD_NS 500000000ull /* the most that the record holds up an end */
 
@@ -148,6 +156,9 @@ void warden_drain(struct warden *w);
 /* Reads group, session and parent of the members; all: looks for members in the unit, too. */
 void warden_read(struct warden *w, bool all);
 
+/* Looks for members that left the run's cgroup, and tells of each once. */
+void warden_find_moved(struct warden *w);
+
 /*
  * A table of who is alive now, with as many details as can be read until until_ns; owned by the
  * caller, NULL when out of memory.
@@ -156,6 +167,12 @@ struct table *warden_look(struct warden *w, unsigned details, uint64_t until_ns)
 
 /* Certain and likely members that are alive, as the unit and the events have it. */
 int warden_members(struct warden *w, struct identity_list *out, struct err *err);
+
+/* --- warden_guests.c --- */
+
+void warden_come_in(struct warden *w);           /* somebody is at the door */
+void warden_hear_guest(struct warden *w, int i); /* guest i has something to say */
+void warden_hear_visitor(struct warden *w);
 
 /* --- warden_end.c --- */
 
@@ -168,9 +185,10 @@ void warden_hurry(struct warden *w);
 /* Does what is due in PHASE_EXPIRING and PHASE_ENDING. */
 void warden_end_step(struct warden *w);
 
-/* Another stray ends it: nothing is done here until that is over, or that stray gone. */
-void warden_yield(struct warden *w);
-void warden_yielded(struct warden *w);
+/* Another stray ends it: nothing is done here until that is over (closed_as), or that stray gone
+ * (RUN_UNKNOWN). */
+void warden_yield(struct warden *w, int visitor, pid_t pid);
+void warden_yielded(struct warden *w, enum run_state closed_as);
 
 /* The rule that spares it as a leftover; NULL: none. */
 const struct keep_rule *warden_keeps(const struct warden *w, const struct process *p);
@@ -185,6 +203,7 @@ void warden_deny(struct warden *w);
 /* What kin told since the last time, into the journal and to the person. */
 void warden_tell_changes(struct warden *w);
 void warden_tell_started(struct warden *w);
+void warden_tell_moved(struct warden *w, struct identity id, const char *to);
 /* That it looks from here on; reason: that it no longer does. */
 void warden_tell_watch(struct warden *w, const char *reason);
 /* Those who outlive the run: spared by a rule, or left. */

@@ -17,7 +17,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 
 const char *warden_act(const struct warden *w)
 {
@@ -57,14 +56,6 @@ static void write_rule(struct jw *j, const struct keep_rule *rule)
 	bytes_free(&safe);
 }
 
-static void write_happened(struct jw *j, uint64_t boot_ns)
-{
-	if (boot_ns)
-		jw_uint(j, "happened_mono_ns", boot_ns);
-	else
-		jw_null(j, "happened_mono_ns");
-}
-
 /* --- what members did --- */
 
 static void tell_came(struct warden *w, const struct kin_change *c)
@@ -86,7 +77,7 @@ static void tell_came(struct warden *w, const struct kin_change *c)
 		if (forked)
 			process_json_identity(j, "child", c->id);
 		process_json_facts(j, &p, &w->host, &w->run);
-		write_happened(j, c->boot_ns);
+		process_json_happened(j, c->boot_ns);
 	}
 	runlog_add(w->log, RUNLOG_PROCESS);
 }
@@ -100,13 +91,13 @@ static void tell_exec(struct warden *w, const struct kin_change *c)
 	if (!j)
 		return;
 	/* after a program that exits at once there is nothing left to read */
-	source_detail(w->source, c->id, DETAIL_COMM | DETAIL_CMDLINE | DETAIL_EXE, &d, NULL);
+	source_exec(w->source, c->id, &d, NULL);
 	process_json_identity(j, "process", c->id);
 	jw_bytes(j, "comm", d ? &d->comm : &unknown);
 	jw_bytes(j, "exe", d ? &d->exe : &unknown);
 	process_json_args(j, "args", "args_b64", d ? &d->cmdline : &unknown);
 	jw_str(j, "args_from", d && d->cmdline.data ? "proc" : NULL);
-	write_happened(j, c->boot_ns);
+	process_json_happened(j, c->boot_ns);
 	runlog_add(w->log, RUNLOG_PROCESS);
 	detail_unref(d);
 }
@@ -118,11 +109,9 @@ static void tell_exit(struct warden *w, const struct kin_change *c)
 	if (!j)
 		return;
 	process_json_identity(j, "process", c->id);
-	if (c->status_known && WIFSIGNALED(c->status))
-		write_signal(j, WTERMSIG(c->status));
-	else if (c->status_known)
-		jw_int(j, "status", WEXITSTATUS(c->status));
-	write_happened(j, c->boot_ns);
+	if (c->status_known)
+		process_json_status(j, c->status);
+	process_json_happened(j, c->boot_ns);
 	runlog_add(w->log, RUNLOG_PROCESS);
 }
 
@@ -134,7 +123,7 @@ static void tell_number(struct warden *w, const struct kin_change *c, const char
 		process_json_identity(j, "process", c->id);
 		process_json_pid(j, "from", c->from);
 		process_json_pid(j, "to", c->to);
-		write_happened(j, c->boot_ns);
+		process_json_happened(j, c->boot_ns);
 	}
 	runlog_add(w->log, RUNLOG_FACT);
 }
@@ -162,7 +151,7 @@ static void tell_reparented(struct warden *w, const struct kin_change *c)
 		process_json_identity(j, "process", c->id);
 		write_who(w, j, "from", c->from, c->forker);
 		write_who(w, j, "to", c->to, (struct identity){0});
-		write_happened(j, c->boot_ns);
+		process_json_happened(j, c->boot_ns);
 	}
 	runlog_add(w->log, RUNLOG_PROCESS);
 }
@@ -282,6 +271,18 @@ void warden_tell_changes(struct warden *w)
 }
 
 /* --- what was done --- */
+
+void warden_tell_moved(struct warden *w, struct identity id, const char *to)
+{
+	struct jw *j = runlog_begin(w->log, "left_cgroup", KNOWN_SCANNED);
+
+	if (j) {
+		process_json_identity(j, "process", id);
+		jw_str(j, "from", w->unit->path);
+		jw_str(j, "to", to);
+	}
+	runlog_add(w->log, RUNLOG_FACT);
+}
 
 void warden_tell_watch(struct warden *w, const char *reason)
 {

@@ -79,9 +79,9 @@ struct kin *kin_new(const struct kin_options *options); /* NULL: out of memory *
 void kin_free(struct kin *k);
 
 /*
- * Never a member, nor what it forks from here on (stray's own helpers, the requester): until it
- * ends, or a member's fork shows that the PID is another's.  To be called before the events of
- * its fork are folded.  0 or -ENOMEM.
+ * Never a member (stray's own helpers, the requester), until it ends, or a member's fork shows
+ * that the PID is another's.  Where this is called before its own fork is folded, nor is any that
+ * it forks: what a helper runs is the helper's.  0 or -ENOMEM.
  */
 int kin_never(struct kin *k, pid_t pid, struct err *err);
 

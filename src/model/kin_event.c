@@ -130,6 +130,8 @@ static int forked(struct kin *k, const struct event *e)
 	if (kin_ghost(k, id, e->boot_ns) == GHOST_DEAD)
 		return 0;
 	kin_number_taken(k, id);
+	if (parent && parent->never && !parent->fork_seen)
+		return 0;
 	if (parent || (k->o.reaper.pid && e->pid == k->o.reaper.pid))
 		return born(k, id, parent, e);
 	return 0;
@@ -205,8 +207,9 @@ bool kin_wants(const struct kin *k, const struct event *e)
 
 	switch (e->kind) {
 	case EVENT_FORK:
-		return n || (k->o.reaper.pid && e->pid == k->o.reaper.pid) ||
-		       kin_living(k, e->child) || e->child == k->o.pgid || e->child == k->o.sid;
+		return (n && (!n->never || n->fork_seen)) ||
+		       (k->o.reaper.pid && e->pid == k->o.reaper.pid) || kin_living(k, e->child) ||
+		       e->child == k->o.pgid || e->child == k->o.sid;
 	case EVENT_EXEC:
 	case EVENT_SID:
 		return n && !n->never;

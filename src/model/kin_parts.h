@@ -23,7 +23,7 @@ struct node {
 	unsigned why;       /* evidence that stays */
 	int main_status;    /* of its main thread, where that ended first */
 	bool never;         /* no member, but to be told from one */
-	bool fork_seen;     /* never: its own fork was told */
+	bool fork_seen;     /* never: its own fork was told since: its children are like it */
 	bool start_read;    /* its start time does not only follow from an event */
 	bool main_ended;    /* its main thread is dead, others live */
 	bool of_reaper;     /* it came as a child of the reaper: CLONE_PARENT */

@@ -7,6 +7,7 @@ libmodel_a_SOURCES = \
 	%D%/event.h \
 	%D%/excuse.c %D%/excuse.h \
 	%D%/family.c %D%/family.h \
+	%D%/heard.c %D%/heard.h \
 	%D%/identity.c %D%/identity.h \
 	%D%/kin.c %D%/kin.h \
 	%D%/kin_event.c \

@@ -385,7 +385,7 @@ bool run_hands_off(const struct process *p)
 	return false;
 }
 
-static bool left_cgroup(const struct run *run, const struct process *p)
+bool run_left_cgroup(const struct run *run, const struct process *p)
 {
 	return run->cgroup.data && p->detail && p->detail->cgroup.data &&
 	       !selector_in_cgroup(p, run->cgroup.data);
@@ -393,7 +393,7 @@ static bool left_cgroup(const struct run *run, const struct process *p)
 
 static char moved_flag(const struct run *run, const struct process *p)
 {
-	if (left_cgroup(run, p))
+	if (run_left_cgroup(run, p))
 		return 'C';
 	if (run->sid && p->sid != run->sid)
 		return 'S';

@@ -99,6 +99,9 @@ bool *run_own(const struct table *t);
 /* Whether p is of a program that passes work on to what is no descendant of it (ssh, docker, ...). */
 bool run_hands_off(const struct process *p);
 
+/* Whether p is known to be in another cgroup than the run's own. */
+bool run_left_cgroup(const struct run *run, const struct process *p);
+
 /* The six flag slots of doc/WORDS.md, '-' where nothing holds; out holds 7 bytes.  What
  * tells how it left the run is said of its members (possible ones too) only. */
 void run_flags(const struct run *run, const struct process *p, char out[static 7]);

@@ -48,7 +48,8 @@ const char *source_kind_name(int kind); /* "proc", ... as in snapshots; "?" beyo
 
 /* What the answer does not cover (doc/WORDS.md, "Coverage"). */
 struct coverage {
-	unsigned sources; /* bits 1 << source_kind */
+	unsigned sources;        /* bits 1 << source_kind */
+	uint64_t events_wall_ns; /* since when events are heard; 0: they are not */
 	uint64_t events_lost;
 	bool hidepid;                      /* /proc hides other users' processes from us */
 	unsigned vanished;                 /* processes that ended while being read: no fault */

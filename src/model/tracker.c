@@ -2,6 +2,7 @@
 
 #include "model/asked.h"
 #include "model/family.h"
+#include "model/heard.h"
 #include "model/lineage.h"
 #include "model/origin.h"
 #include "model/suspect.h"
@@ -24,6 +25,7 @@ void tracker_free(struct tracker *k)
 {
 	drop_ghosts(k);
 	free(k->ghosts.v);
+	free(k->heard_ended.v);
 	table_free(k->now);
 	table_free(k->spare);
 	memset(k, 0, sizeof(*k));
@@ -208,12 +210,32 @@ static void take_back(struct tracker *k, struct table *scan)
 	k->ghosts.n = kept;
 }
 
+void tracker_heard(struct tracker *k, const struct kin_change *c)
+{
+	if (c->kind == KIN_EXITED && k->run)
+		VEC_PUSH(&k->heard_ended, c->id); /* a count on the screen: no failure */
+}
+
+/* Those that a scan saw are counted when one misses them. */
+static void count_unseen(struct tracker *k, const struct table *was, const struct table *scan)
+{
+	for (size_t i = 0; k->run && i < k->heard_ended.n; i++) {
+		struct identity id = k->heard_ended.v[i];
+
+		if (!table_find(scan, id) && !(was && table_find(was, id)))
+			k->run->ended++;
+	}
+	k->heard_ended.n = 0;
+}
+
 int tracker_fold(struct tracker *k, struct table *scan, struct err *err)
 {
 	struct table *was = k->now;
 	size_t n = was ? was->procs.n : 0, at = 0;
 	bool gone = false;
+	int r;
 
+	count_unseen(k, was, scan);
 	for (size_t i = 0; i < n; i++) {
 		struct process *p = next_same(scan, &at, was->procs.v[i].id);
 
@@ -238,7 +260,12 @@ int tracker_fold(struct tracker *k, struct table *scan, struct err *err)
 	if (gone || k->scans % 60 == 0)
 		prune_ghosts(k);
 	table_count_coverage(scan);
-	return tracker_judge(k, err);
+	if (k->kin)
+		heard_apply(k->kin, scan);
+	r = tracker_judge(k, err);
+	if (!r && k->kin && heard_feed(k->kin, scan) < 0)
+		r = err_nomem(err);
+	return r;
 }
 
 struct table *tracker_take_spare(struct tracker *k)
@@ -252,6 +279,8 @@ struct table *tracker_take_spare(struct tracker *k)
 int tracker_set_run(struct tracker *k, struct run *run, struct err *err)
 {
 	k->run = run;
+	k->kin = NULL;
+	k->heard_ended.n = 0;
 	if (run)
 		run->judged_ns = 0;
 	for (size_t i = 0; i < k->ghosts.n; i++)

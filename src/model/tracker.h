@@ -3,12 +3,14 @@
  *
  * Details are carried over, parents that change are noticed, CPU use is taken
  * between two scans, and the dead are kept as ghosts as long as something alive
- * refers to them.  Then the judges run (origin, lineage, suspect, run).
+ * refers to them.  Where the events of the run in view are heard (kin.h), scans and
+ * events learn from one another.  Then the judges run (origin, lineage, suspect, run).
  * Pure: no clock, no syscalls.
  */
 #ifndef STRAY_MODEL_TRACKER_H
 #define STRAY_MODEL_TRACKER_H
 
+#include "model/kin.h"
 #include "model/run.h"
 #include "model/table.h"
 
@@ -24,6 +26,8 @@ struct tracker {
 	struct table *now;   /* owned; NULL before the first fold */
 	struct table *spare; /* owned: the one before that, emptied; NULL: none, or taken */
 	struct run *run;     /* borrowed; NULL: none in view */
+	struct kin *kin;     /* borrowed: what is heard of run; NULL: nothing is */
+	VEC(struct identity) heard_ended; /* since the last fold */
 	VEC(struct ghost) ghosts;
 	size_t suspects;
 	uint64_t scans;
@@ -43,11 +47,15 @@ int tracker_fold(struct tracker *k, struct table *scan, struct err *err);
  */
 struct table *tracker_take_spare(struct tracker *k);
 
-/* Changes the run in view (borrowed; NULL: none) and judges anew. */
+/* Changes the run in view (borrowed; NULL: none) and judges anew.  What was heard was of another
+ * run: kin becomes NULL. */
 int tracker_set_run(struct tracker *k, struct run *run, struct err *err);
 
 /* Judges anew what was added to the table in place.  -ENOMEM as above. */
 int tracker_judge(struct tracker *k, struct err *err);
+
+/* What was heard of a member: who came and ended between two scans has ended, too. */
+void tracker_heard(struct tracker *k, const struct kin_change *c);
 
 /* The last known state of a dead process, or NULL. */
 const struct ghost *tracker_ghost(const struct tracker *k, struct identity id);

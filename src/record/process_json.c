@@ -6,6 +6,8 @@
 #include "model/suspect.h"
 
 #include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
 
 /* The answer to every question about a process whose details were not read. */
 static const struct detail not_read = {
@@ -324,6 +326,26 @@ static void write_run(struct jw *j, const struct process *p, const struct run *r
 		jw_null(j, "original_ppid");
 	else
 		process_json_pid(j, "original_ppid", p->parent_was.pid);
+}
+
+void process_json_happened(struct jw *j, uint64_t boot_ns)
+{
+	if (boot_ns)
+		jw_uint(j, "happened_mono_ns", boot_ns);
+	else
+		jw_null(j, "happened_mono_ns");
+}
+
+void process_json_status(struct jw *j, int status)
+{
+	const char *name = WIFSIGNALED(status) ? sigabbrev_np(WTERMSIG(status)) : NULL;
+
+	if (name)
+		jw_str(j, "signal", name);
+	else if (WIFSIGNALED(status))
+		jw_strf(j, "signal", "%d", WTERMSIG(status));
+	else
+		jw_int(j, "status", WEXITSTATUS(status));
 }
 
 void process_json_facts(struct jw *j, const struct process *p, const struct host *host,

@@ -17,8 +17,9 @@ struct story_member {
 	struct identity id;
 	unsigned evidence; /* evidence_bits */
 	bool gone;
-	uint64_t gone_wall_ns; /* when that was told; 0: not known */
-	bool survived;         /* an act of ours found it alive after a signal */
+	uint64_t heard_boot_ns; /* of the last of its events that was heard, not looked for */
+	uint64_t gone_wall_ns;  /* when that was told; 0: not known */
+	bool survived;          /* an act of ours found it alive after a signal */
 	pid_t ppid, pgid, sid;
 	struct bytes comm, exe, args, cgroup; /* owned; args masked, each ended by NUL */
 };

@@ -147,6 +147,22 @@ int source_detail(struct source *s, struct identity id, unsigned bits, struct de
 	return 0;
 }
 
+int source_exec(struct source *s, struct identity id, struct detail **out, struct err *err)
+{
+	const unsigned bits = DETAIL_COMM | DETAIL_CMDLINE | DETAIL_EXE;
+	int r = source_detail(s, id, bits, out, err);
+	struct detail *d = r < 0 ? NULL : *out;
+
+	if (!d || d->exe.data || d->cmdline.len)
+		return r;
+	/* dead by now: what it was called is left, its arguments are not */
+	if (!d->packed)
+		bytes_free(&d->cmdline);
+	d->cmdline = (struct bytes){0};
+	d->have &= ~(unsigned)DETAIL_CMDLINE;
+	return 0;
+}
+
 struct each {
 	struct source *s;
 	source_each_fn *fn;

@@ -61,6 +61,10 @@ int source_watch(struct source *s, const struct identity *ids, size_t n);
 int source_detail(struct source *s, struct identity id, unsigned bits, struct detail **out,
 		  struct err *err);
 
+/* What one that has just called execve(2) became: comm, exe and arguments, of which those that were
+ * gone when they were read are not known.  As source_detail(). */
+int source_exec(struct source *s, struct identity id, struct detail **out, struct err *err);
+
 /*
  * Streams: calls fn for each process in ascending PID order with all wanted
  * details; p is borrowed until return.  Nothing is kept.  host is filled in

@@ -21,18 +21,24 @@ TOP = os.environ.get("abs_top_srcdir", os.path.join(os.path.dirname(__file__), "
 BUILD = os.environ.get("abs_top_builddir", ".")
 
 
-def for_everybody(program):
-    """A copy that other users reach too, wherever the build directory is (/root is closed)."""
+def open_folder():
+    """One that other users reach too, until this program ends."""
     folder = tempfile.mkdtemp()
     atexit.register(shutil.rmtree, folder)
     os.chmod(folder, 0o755)
-    return shutil.copy(program, folder)
+    return folder
+
+
+def for_everybody(program):
+    """A copy in reach of all, wherever the build directory is (/root is closed)."""
+    return shutil.copy(program, open_folder())
 
 
 STRAY = for_everybody(os.environ.get("STRAY", os.path.join(BUILD, "stray")))
 MKPROC = os.path.abspath(os.environ.get("MKPROC", os.path.join(BUILD, "mkproc")))
 LIFE = 60  # seconds that anything made here lives at most
 PATIENCE = 15
+PLACE = open_folder()  # where situations are: what other tests leave elsewhere is no part of them
 
 
 class Skip(Exception):
@@ -50,7 +56,8 @@ class Made:
             full[mark[0]] = mark[1]
         self.process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         text=True, env=full, user=user, group=user,
-                                        extra_groups=[] if user else None, cwd=cwd)
+                                        extra_groups=[] if user else None,
+                                        cwd=cwd or PLACE)
         for line in self.process.stdout:
             words = line.split()
             if words == ["READY"]:
@@ -125,7 +132,7 @@ class Code:
         prelude = f"import os,signal,sys,time;signal.alarm({LIFE})\n"
         self.process = subprocess.Popen([sys.executable, "-c", prelude + code, *map(str, args)],
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                        start_new_session=True, **kw)
+                                        start_new_session=True, cwd=PLACE, **kw)
         self.pids = []
         for line in self.process.stdout:
             if line.strip() == "READY":

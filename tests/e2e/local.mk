@@ -10,8 +10,8 @@ dist_check_SCRIPTS += $(E2E_RUN)
 TESTS += $(E2E_RUN)
 EXTRA_DIST += %D%/marked.py %D%/ssh_server.py
 
-dist_check_SCRIPTS += %D%/members.py
-TESTS += %D%/members.py
+dist_check_SCRIPTS += %D%/heard.py %D%/members.py
+TESTS += %D%/heard.py %D%/members.py
 
 # What is recorded, and what of it can be relied on.
 E2E_RECORDS = %D%/anchored.py %D%/faults.py %D%/killed.py %D%/records.py %D%/records_user.sh \

@@ -1,4 +1,4 @@
-UNIT_ENGINE = test_chronicle test_errand test_look test_plan
+UNIT_ENGINE = test_chronicle test_errand test_listener test_look test_plan
 check_PROGRAMS += $(UNIT_ENGINE)
 TESTS += $(UNIT_ENGINE)
 
@@ -19,3 +19,7 @@ test_look_SOURCES = %D%/test_look.c
 test_look_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_look_LDADD = libengine.a libreach.a libsource.a libmodel.a libbase.a $(PROC2_LIBS) \
 	$(JANSSON_LIBS) $(UNIT_LIBADD) -lm
+
+test_listener_SOURCES = %D%/test_listener.c
+test_listener_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_listener_LDADD = $(test_look_LDADD)

@@ -443,6 +443,133 @@ static void what_another_stray_wrote_is_taken_in(void **state)
 	end(w);
 }
 
+/* That the kernel reported it half a second after the last look, at the n-th ms. */
+static void hear(struct world *w, enum kin_change_kind kind, pid_t pid, unsigned ms)
+{
+	struct kin_change c = {
+		.kind = kind,
+		.known = KNOWN_SEEN,
+		.boot_ns = w->k.now->host.boot_ns + SECOND / 2 + ms * 1000000ull,
+		.id = {pid, 9000000},
+		.forker = {4102, 8000000},
+		.from = 4102,
+		.to = pid,
+		.status_known = true,
+		.status = 9,
+	};
+
+	chronicle_hear(w->c, &c, NULL);
+}
+
+static void what_lived_between_two_looks_is_told_where_it_was_heard(void **state)
+{
+	struct world *w = watching(state);
+	const struct story_member *m;
+
+	events(w);
+	hear(w, KIN_FORKED, 4150, 1);
+	hear(w, KIN_EXECED, 4150, 2);
+	hear(w, KIN_SETSID, 4150, 3);
+	hear(w, KIN_EXITED, 4150, 4);
+	assert_string_equal(events(w), ""); /* with the look, which may know more */
+	look(w, host(w));
+	assert_string_equal(events(w), "forked execed setsid exited");
+	m = story_member(&w->recorded.story, (struct identity){4150, 9000000});
+	assert_non_null(m);
+	assert_true(m->gone);
+	assert_int_equal(m->sid, 4150);
+	assert_true(bytes_is(&m->comm, "sh")); /* its forker's */
+	look(w, host(w));
+	assert_string_equal(events(w), "");
+	end(w);
+}
+
+/* The child at its look, in the session it made. */
+static struct table *host_with_child(const struct world *w)
+{
+	struct table *t = host(w);
+	struct process *p = tables_add(t, 4150, 9000000, 4102);
+
+	p->pgid = p->sid = 4150;
+	p->parent_was = (struct identity){4102, 8000000};
+	p->parent_known = KNOWN_SEEN;
+	p->evidence = EVIDENCE_FORK;
+	return t;
+}
+
+static void what_was_heard_is_not_told_again_by_a_look(void **state)
+{
+	struct world *w = watching(state);
+
+	events(w);
+	hear(w, KIN_FORKED, 4150, 1);
+	hear(w, KIN_EXECED, 4150, 2);
+	hear(w, KIN_SETSID, 4150, 3);
+	look(w, host_with_child(w));
+	assert_string_equal(events(w), "forked execed setsid");
+	look(w, host_with_child(w));
+	assert_string_equal(events(w), "");
+	hear(w, KIN_EXITED, 4150, 1);
+	look(w, host(w));
+	assert_string_equal(events(w), "exited");
+	end(w);
+}
+
+static void a_look_that_is_older_than_what_was_heard_takes_nothing_back(void **state)
+{
+	struct world *w = watching(state);
+
+	events(w);
+	hear(w, KIN_FORKED, 4150, 1);
+	look(w, host_with_child(w));
+	assert_string_equal(events(w), "forked");
+	hear(w, KIN_EXITED, 4150, 600); /* when the next scan had begun */
+	look(w, host_with_child(w));
+	assert_string_equal(events(w), "exited");
+	look(w, host(w));
+	assert_string_equal(events(w), "");
+	end(w);
+}
+
+static void of_very_many_short_lives_the_rest_is_counted(void **state)
+{
+	struct world *w = watching(state);
+	unsigned n = CHRONICLE_BRIEF_MAX + 5;
+
+	events(w);
+	for (unsigned i = 0; i < n; i++) {
+		hear(w, KIN_FORKED, 5000 + (pid_t)i, i / 100);
+		hear(w, KIN_EXITED, 5000 + (pid_t)i, i / 100);
+	}
+	hear(w, KIN_FORKED, 90000, 101);
+	hear(w, KIN_SETSID, 90000, 102);
+	hear(w, KIN_EXITED, 90000, 103);
+	look(w, host(w));
+	assert_non_null(story_member(&w->recorded.story, (struct identity){5000, 9000000}));
+	assert_null(
+		story_member(&w->recorded.story, (struct identity){5000 + (pid_t)n - 1, 9000000}));
+	/* who left its session is told in any case */
+	assert_non_null(story_member(&w->recorded.story, (struct identity){90000, 9000000}));
+	assert_int_equal(chronicle_not_told(w->c), 2 * 5);
+	end(w);
+}
+
+static void lost_events_are_told_once(void **state)
+{
+	struct world *w = watching(state);
+	struct table *t = host(w);
+
+	events(w);
+	t->coverage.events_lost = 7;
+	look(w, t);
+	assert_string_equal(events(w), "events_lost");
+	t = host(w);
+	t->coverage.events_lost = 7;
+	look(w, t);
+	assert_string_equal(events(w), "");
+	end(w);
+}
+
 /* What stray check does: an acceptance never stands behind the event that ended what it rests on. */
 static void what_rests_on_a_state_is_not_written_behind_its_change(void **state)
 {
@@ -490,6 +617,11 @@ int main(void)
 		T(a_watcher_that_died_leaves_a_gap_that_is_named),
 		T(members_are_found_again_by_what_the_journal_knows),
 		T(what_another_stray_wrote_is_taken_in),
+		T(what_lived_between_two_looks_is_told_where_it_was_heard),
+		T(what_was_heard_is_not_told_again_by_a_look),
+		T(a_look_that_is_older_than_what_was_heard_takes_nothing_back),
+		T(of_very_many_short_lives_the_rest_is_counted),
+		T(lost_events_are_told_once),
 		T(what_rests_on_a_state_is_not_written_behind_its_change),
 	};
 

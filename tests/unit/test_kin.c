@@ -199,6 +199,7 @@ static void members_follow_from_what_is_told(void **state)
 		{"setsid is no second change of group", "f100:101 [ 101:100:101:101 ]", "101<100-S",
 		 "f101<100 s101:100>101~"},
 		{"CLONE_PARENT of the root", "f50:101", "101<0", "f101<0"},
+		{"who is none may make members", "n7 f7:101 f100:102", "102<100", "f102<100"},
 		{"the reaper's helpers are none", "n101 f50:101 f101:102 e101 [ 102:50:9:9A ]", "",
 		 ""},
 		{"nor is their number kept for ever", "n101 f50:101 x101=0 f100:101", "101<100",

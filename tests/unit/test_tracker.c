@@ -1,5 +1,6 @@
 #include "model/tracker.h"
 
+#include "model/heard.h"
 #include "model/suspect.h"
 #include "tests/unit/hosts.h"
 #include "tests/unit/tables.h"
@@ -375,6 +376,101 @@ static void any_sequence_of_scans_keeps_the_order(void **state)
 	}
 }
 
+#define RUN_HOST INIT "8 1 8 8 S 4 sh\n9 8 9 9 S 5 agent\n"
+
+/* The session 9 chosen, and what is heard of it. */
+static struct kin *hearing(struct tracker *k, struct run *run)
+{
+	struct selector target = {.kind = SELECT_SESSION, .number = 9};
+	struct kin *kin;
+
+	hosts_track(k, RUN_HOST);
+	assert_int_equal(run_choose(run, &target, k->now, NULL), 0);
+	assert_int_equal(tracker_set_run(k, run, NULL), 0);
+	kin = heard_new(run, k->now);
+	assert_non_null(kin);
+	k->kin = kin;
+	return kin;
+}
+
+static void heard(struct kin *kin, enum event_kind kind, pid_t pid, pid_t child)
+{
+	struct event e = {.kind = kind,
+			  .boot_ns = 10000 * 1000000000ull + 1,
+			  .pid = pid,
+			  .child = child,
+			  .child_start = 999999,
+			  .start_read = true};
+
+	if (kin_wants(kin, &e))
+		assert_int_equal(kin_event(kin, &e, NULL), 0);
+}
+
+/* 10 made 11, and 12 that left and lost its parent, before any scan saw 10 or its session. */
+static void who_was_heard_being_forked_is_a_member_by_that(void **state)
+{
+	struct tracker k;
+	struct run run;
+	struct kin *kin = hearing(&k, &run);
+	const struct process *p;
+	char got[HOSTS_TEXT];
+
+	(void)state;
+	heard(kin, EVENT_FORK, 9, 10);
+	heard(kin, EVENT_FORK, 10, 12);
+	heard(kin, EVENT_SID, 12, 0);
+	heard(kin, EVENT_EXIT, 10, 0);
+	heard(kin, EVENT_FORK, 8, 13);
+	hosts_look(&k, "host at=10001\n" RUN_HOST
+		       "12 1 12 12 S 999999 away\n13 8 13 13 S 999999 other\n");
+	hosts_evidence(k.now, got);
+	assert_string_equal(got, "9 session chosen, 12 fork");
+	p = hosts_process(k.now, 12);
+	assert_int_equal(p->parent_was.pid, 10);
+	assert_int_equal(p->parent_known, KNOWN_SEEN);
+	assert_int_equal(p->reparented, KNOWN_SEEN);
+	kin_free(kin);
+	tracker_free(&k);
+	run_clear(&run);
+}
+
+static void who_a_scan_shows_to_be_a_member_is_heard(void **state)
+{
+	struct tracker k;
+	struct run run;
+	struct kin *kin = hearing(&k, &run);
+
+	(void)state;
+	hosts_look(&k, RUN_HOST "14 1 14 9 S 6 found\n");
+	assert_non_null(kin_pid(kin, 14));
+	assert_null(kin_pid(kin, 8));
+	heard(kin, EVENT_FORK, 14, 15);
+	assert_non_null(kin_pid(kin, 15));
+	kin_free(kin);
+	tracker_free(&k);
+	run_clear(&run);
+}
+
+static void who_came_and_ended_between_two_scans_has_ended_too(void **state)
+{
+	struct tracker k;
+	struct run run;
+	struct kin *kin = hearing(&k, &run);
+	struct kin_change c = {.kind = KIN_EXITED, .id = {10, 999999}};
+
+	(void)state;
+	tracker_heard(&k, &c);
+	c.id = hosts_process(k.now, 9)->id; /* a scan saw it, and the next one misses it */
+	tracker_heard(&k, &c);
+	hosts_look(&k, INIT "8 1 8 8 S 4 sh\n");
+	assert_int_equal(run.ended, 2);
+	hosts_look(&k, INIT "8 1 8 8 S 4 sh\n");
+	assert_int_equal(run.ended, 2);
+	kin_free(kin);
+	tracker_free(&k);
+	run_clear(&run);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -389,6 +485,9 @@ int main(void)
 		cmocka_unit_test(cpu_use_is_taken_between_two_looks),
 		cmocka_unit_test(what_was_found_out_stays_with_the_process),
 		cmocka_unit_test(any_sequence_of_scans_keeps_the_order),
+		cmocka_unit_test(who_was_heard_being_forked_is_a_member_by_that),
+		cmocka_unit_test(who_a_scan_shows_to_be_a_member_is_heard),
+		cmocka_unit_test(who_came_and_ended_between_two_scans_has_ended_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
