@@ -5,8 +5,9 @@
  * What goes wrong with its journal is kept to be said and ends nothing: the
  * next look tries again.  Never signals.
  *
- * It writes in its caller's thread: appending a line to a file, and one
- * fdatasync(2) a change of state.  A lock that another writer holds is waited for
+ * It writes in its caller's thread: a look that shows nothing of note appends lines to a file at
+ * most; a change of state waits for the disk four times (after.json and its name, the journal,
+ * the ledger), an adoption some sixteen times.  A lock that another writer holds is waited for
  * VIGIL_PATIENCE_NS only, the ledger's, at a change of state, as long as ledger.h says.
  */
 #ifndef STRAY_ENGINE_VIGIL_H
