@@ -44,16 +44,16 @@ static void let_go_on(struct stops *s)
 	}
 }
 
-/* Of what it got from its maker, who may hold locks and pipes by it, it keeps these two. */
+/* Of what it got from its maker, who may hold locks and pipes by it, it keeps these two; -1: one. */
 static void keep_only(int a, int b)
 {
-	unsigned low = (unsigned)(a < b ? a : b), high = (unsigned)(a < b ? b : a);
+	int low = a < b ? a : b, high = a < b ? b : a;
 
-	if (low)
-		close_range(0, low - 1, 0);
+	if (low > 0)
+		close_range(0, (unsigned)low - 1, 0);
 	if (high > low + 1)
-		close_range(low + 1, high - 1, 0);
-	close_range(high + 1, ~0u, 0);
+		close_range((unsigned)(low + 1), (unsigned)high - 1, 0);
+	close_range((unsigned)high + 1, ~0u, 0);
 }
 
 static void __attribute__((noreturn)) watch(struct stops *s, int maker, int closes)
@@ -63,9 +63,8 @@ static void __attribute__((noreturn)) watch(struct stops *s, int maker, int clos
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	setsid(); /* what is sent to the maker's group is not for it */
 	prctl(PR_SET_NAME, "stray-guard");
-	keep_only(maker, closes); /* with them goes the pipe that the maker waits for */
+	keep_only(maker, closes);
 	while (poll(p, 2, -1) < 0 && errno == EINTR)
 		;
 	if (!atomic_load(&s->closed))
@@ -80,12 +79,17 @@ static int start(struct guard *g, struct err *err)
 	int closes[2] = {-1, -1}, ready[2] = {-1, -1}, maker, r = 0;
 	char byte;
 
+	/* where there are no pidfds the end of the pipe alone tells that we are gone */
 	maker = (int)syscall(SYS_pidfd_open, getpid(), 0);
-	if (maker < 0 || pipe2(closes, O_CLOEXEC) < 0 || pipe2(ready, O_CLOEXEC) < 0)
+	if (pipe2(closes, O_CLOEXEC) < 0 || pipe2(ready, O_CLOEXEC) < 0)
 		r = err_errno(err, errno, "no descriptor for a guard");
 	g->pid = r ? -1 : spawn_fork();
-	if (g->pid == 0)
+	if (g->pid == 0) {
+		setsid(); /* what is sent to the maker's group, or found in it, is not for it */
+		close(closes[1]);
+		close(ready[1]); /* the maker waits for that */
 		watch(g->stops, maker, closes[0]);
+	}
 	if (!r && g->pid < 0)
 		r = err_errno(err, errno, "no process for a guard");
 	file_close_fd(&ready[1]);
