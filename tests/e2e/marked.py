@@ -1,12 +1,14 @@
 """A command under `stray run`, and who of it is there: told by this test's own look at /proc."""
 import collections
 import contextlib
+import itertools
 import json
 import os
 import subprocess
 
 from e2e import PATIENCE, STRAY, alive, end_identity, start_of, until
 
+numbers = itertools.count(1)
 Member = collections.namedtuple("Member", "start pgid sid ppid comm")
 
 
@@ -58,7 +60,9 @@ def assert_gone(members):
 class Launched:
     """`stray run` of a command: its result and its journal are of the state directory s."""
 
-    def __init__(self, s, *command, run="r", options=(), wrap=(), user=None, **kw):
+    def __init__(self, s, *command, run=None, options=(), wrap=(), user=None, **kw):
+        # its own on this host: who carries another test's mark is not this one's to end
+        run = run or f"r{os.getpid()}-{next(numbers)}"
         self.state, self.run = s, run
         self.file = os.path.join(os.path.dirname(s.path), f"{run}.json")
         if user is not None:

@@ -417,7 +417,7 @@ sys.stdin.readline()
 
 def what_was_old_and_went_stands_out_and_what_came_again_is_restarted():
     # zombies are gone to the result; their parent, which never reaps, ends with the test
-    with state() as s, Code(OLD, cwd="/") as made:
+    with state() as s, Code(OLD) as made:
         stopped, again, stays = made.pids
         time.sleep(11)  # old is what has been there for ten seconds
         with Running(s, cwd="/", stdin=subprocess.PIPE, sh="read x; exit 0") as r:
