@@ -21,9 +21,9 @@ TESTS += $(E2E_RECORDS)
 EXTRA_DIST += %D%/as_user.sh %D%/recorded.py
 
 # Real terminals, by tmux; pictures.
-dist_check_SCRIPTS += %D%/render.sh %D%/tui_acts.sh %D%/tui_driver.sh %D%/tui_members.sh \
+dist_check_SCRIPTS += %D%/render.sh %D%/run_tty.sh %D%/tui_acts.sh %D%/tui_driver.sh %D%/tui_members.sh \
 	%D%/tui_runs.sh %D%/tui_screens.sh
-TESTS += %D%/render.sh %D%/tui_acts.sh %D%/tui_driver.sh %D%/tui_members.sh %D%/tui_runs.sh \
+TESTS += %D%/render.sh %D%/run_tty.sh %D%/tui_acts.sh %D%/tui_driver.sh %D%/tui_members.sh %D%/tui_runs.sh \
 	%D%/tui_screens.sh
 EXTRA_DIST += %D%/job.pl %D%/tui_lib.sh %D%/tui_watch.sh
 
