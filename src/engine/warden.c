@@ -129,6 +129,19 @@ static int make_record(struct warden *w, struct err *err)
 	return runlog_open(&recorded, &options, &w->log, err);
 }
 
+static void follow_strangers(struct warden *w)
+{
+	char text[32];
+	long max = file_read_at(AT_FDCWD, "/proc/sys/kernel/pid_max", text, sizeof(text)) > 0
+			   ? strtol(text, NULL, 10)
+			   : 0;
+
+	if (max <= 0)
+		return;
+	w->n_strangers = (size_t)max + 1;
+	w->strangers = calloc(w->n_strangers / 8 + 1, 1);
+}
+
 static int prepare(struct warden *w, struct err *err)
 {
 	struct source_options source = {0};
@@ -154,6 +167,8 @@ static int prepare(struct warden *w, struct err *err)
 		err_set(&w->net_why, ECANCELED, "--capture=none");
 	else if (netlink_open(&w->net, &w->net_why) < 0)
 		w->net = NULL;
+	if (w->net)
+		follow_strangers(w);
 	if (!w->net && w->o->needs_events)
 		return err_set(err, ENOTSUP, "--capture=netlink: %.200s", w->net_why.text);
 	return 0;
@@ -484,6 +499,7 @@ static void warden_clear(struct warden *w)
 	free(w->denied.v);
 	deny_close(&w->deny);
 	free(w->sent.v);
+	free(w->strangers);
 	file_close_fd(&w->signal_fd);
 	file_close_fd(&w->timer_fd);
 	if (w->door >= 0)

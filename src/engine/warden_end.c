@@ -241,6 +241,9 @@ static void take_before(struct warden *w)
 {
 	uint64_t until = clock_boot_ns() + WARDEN_LOOK_NS;
 
+	warden_drain(w);
+	warden_find_marked(w);
+	warden_tell_changes(w);
 	table_free(w->left);
 	w->left = warden_look(w, DETAIL_COMM | DETAIL_CMDLINE | DETAIL_EXE, until);
 	if (!w->left)
@@ -482,6 +485,7 @@ void warden_settled(struct warden *w)
 	size_t n;
 
 	warden_drain(w);
+	warden_find_marked(w);
 	warden_tell_changes(w);
 	w->run.over_ticks = w->over_ns / (CLOCK_NS_PER_S / (uint64_t)w->host.ticks_per_second);
 	table_free(w->left);

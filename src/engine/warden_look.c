@@ -6,6 +6,8 @@
 #include "contain/cgroup.h"
 #include "record/process_json.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,13 +42,30 @@ static void note_handoff(struct warden *w, struct identity id)
 	detail_unref(d);
 }
 
+static void note_stranger(struct warden *w, const struct event *e)
+{
+	pid_t pid = e->kind == EVENT_FORK ? e->child : e->pid;
+	uint8_t bit = (uint8_t)(1u << (pid & 7));
+
+	if (!w->strangers || pid < 0 || (size_t)pid >= w->n_strangers)
+		return;
+	if (e->kind == EVENT_FORK)
+		w->strangers[pid >> 3] |= bit;
+	else if (e->kind == EVENT_EXIT)
+		w->strangers[pid >> 3] &= (uint8_t)~bit;
+}
+
 static void take_event(void *ctx, const struct event *e)
 {
 	struct warden *w = ctx;
 	struct event full = *e;
 
-	if (!kin_wants(w->kin, e))
+	if (!kin_wants(w->kin, e)) {
+		note_stranger(w, e);
 		return;
+	}
+	if (e->kind == EVENT_LOST)
+		warden_tell_lost(w, e->lost);
 	netlink_complete(&full, kin_unsure(w->kin));
 	kin_event(w->kin, &full, NULL);
 	if (e->kind == EVENT_EXEC) {
@@ -120,6 +139,59 @@ void warden_read(struct warden *w, bool all)
 out:
 	free(ids.v);
 	free(readings.v);
+}
+
+/* Whether pid carries the mark of this run; *r then says what it is. */
+static bool is_marked(struct warden *w, pid_t pid, struct kin_reading *r)
+{
+	struct proc_stat st;
+	struct process p = {0};
+	const char *value;
+	bool marked;
+
+	if (proc_stat_read(pid, &st) < 0 || st.start < w->cmd.id.start || st.state == 'Z')
+		return false;
+	p.id = (struct identity){pid, st.start};
+	if (identity_same(p.id, w->self) || identity_same(p.id, w->start->front) ||
+	    kin_member(w->kin, p.id) ||
+	    source_detail(w->source, p.id, DETAIL_ENVIRON, &p.detail, NULL) < 0)
+		return false;
+	value = process_mark(&p, RUN_MARK);
+	marked = value && strcmp(value, w->start->id) == 0;
+	detail_unref(p.detail);
+	*r = (struct kin_reading){.id = p.id,
+				  .ppid = st.ppid,
+				  .pgid = st.pgid,
+				  .sid = st.sid,
+				  .evidence = EVIDENCE_MARK};
+	return marked;
+}
+
+static void try_marked(struct warden *w, pid_t pid)
+{
+	struct kin_reading r;
+
+	if (is_marked(w, pid, &r))
+		kin_scan(w->kin, &r, 1, false, clock_boot_ns(), NULL);
+}
+
+void warden_find_marked(struct warden *w)
+{
+	const struct dirent *e;
+	DIR *d;
+
+	for (size_t i = 0; w->strangers && i < w->n_strangers; i += 8)
+		for (unsigned b = 0; w->strangers[i >> 3] && b < 8; b++)
+			if (w->strangers[i >> 3] & 1u << b)
+				try_marked(w, (pid_t)(i + b));
+	if (w->strangers && !kin_unsure(w->kin))
+		return;
+	d = opendir("/proc"); /* nobody told who came */
+	while (d && (e = readdir(d)))
+		if (isdigit((unsigned char)e->d_name[0]))
+			try_marked(w, (pid_t)strtol(e->d_name, NULL, 10));
+	if (d)
+		closedir(d);
 }
 
 void warden_find_moved(struct warden *w)

@@ -79,6 +79,8 @@ struct warden {
 	struct netlink *net; /* NULL: none */
 	struct err net_why;  /* why not */
 	struct kin *kin;
+	uint8_t *strangers; /* a bit a PID: forked by others since it began; NULL: not followed */
+	size_t n_strangers; /* PIDs that fit in it */
 	struct source *source;
 	struct host host;
 	struct run run; /* what flags and classes are told by */
@@ -156,6 +158,12 @@ void warden_drain(struct warden *w);
 /* Reads group, session and parent of the members; all: looks for members in the unit, too. */
 void warden_read(struct warden *w, bool all);
 
+/*
+ * Looks among what others forked since the run began for processes that carry its mark: what was
+ * asked of a service (at(1), a manager) is no descendant.  They are members from then on.
+ */
+void warden_find_marked(struct warden *w);
+
 /* Looks for members that left the run's cgroup, and tells of each once. */
 void warden_find_moved(struct warden *w);
 
@@ -203,6 +211,8 @@ void warden_deny(struct warden *w);
 /* What kin told since the last time, into the journal and to the person. */
 void warden_tell_changes(struct warden *w);
 void warden_tell_started(struct warden *w);
+/* Events that the kernel could not deliver; count 0: how many is not known. */
+void warden_tell_lost(struct warden *w, uint64_t count);
 void warden_tell_moved(struct warden *w, struct identity id, const char *to);
 /* That it looks from here on; reason: that it no longer does. */
 void warden_tell_watch(struct warden *w, const char *reason);

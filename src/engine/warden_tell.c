@@ -272,6 +272,20 @@ void warden_tell_changes(struct warden *w)
 
 /* --- what was done --- */
 
+void warden_tell_lost(struct warden *w, uint64_t count)
+{
+	struct jw *j = runlog_begin(w->log, "events_lost", KNOWN_SEEN);
+
+	if (j) {
+		if (count)
+			jw_uint(j, "count", count);
+		else
+			jw_null(j, "count");
+		jw_str(j, "source", "netlink");
+	}
+	runlog_add(w->log, RUNLOG_FACT);
+}
+
 void warden_tell_moved(struct warden *w, struct identity id, const char *to)
 {
 	struct jw *j = runlog_begin(w->log, "left_cgroup", KNOWN_SCANNED);

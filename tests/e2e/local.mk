@@ -27,8 +27,8 @@ TESTS += %D%/render.sh %D%/run_tty.sh %D%/tui_acts.sh %D%/tui_driver.sh %D%/tui_
 	%D%/tui_screens.sh
 EXTRA_DIST += %D%/job.pl %D%/tui_lib.sh %D%/tui_watch.sh
 
-dist_check_SCRIPTS += %D%/doctor.py %D%/doctor_user.sh
-TESTS += %D%/doctor.py %D%/doctor_user.sh
+dist_check_SCRIPTS += %D%/doctor.py %D%/doctor_user.sh %D%/warden.py %D%/warden_user.sh
+TESTS += %D%/doctor.py %D%/doctor_user.sh %D%/warden.py %D%/warden_user.sh
 
 dist_check_SCRIPTS += %D%/export.py
 TESTS += %D%/export.py
