@@ -5,6 +5,7 @@
 #include "base/mask.h"
 #include "base/proc_stat.h"
 #include "engine/recorded_parts.h"
+#include "record/digest_cache.h"
 #include "source/hostinfo.h"
 
 #include "config.h"
@@ -220,6 +221,19 @@ static int describe(struct run_record *r, const struct launched *how, struct err
 	return describe_command(r, how, err);
 }
 
+/* Those that are known without hashing anything: the command waits. */
+static void find_digests(struct run_record *r, const struct statedir *s)
+{
+	AUTO_FD proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char link[32];
+
+	digest_cache_find(s, proc, "self/exe", r->stray_sha256, NULL);
+	if (!r->requested_by.n)
+		return;
+	snprintf(link, sizeof(link), "%d/exe", (int)r->requested_by.v[0].id.pid);
+	digest_cache_find(s, proc, link, r->requester_sha256, NULL);
+}
+
 int launched_create(const struct launched *how, struct recorded *out, struct err *err)
 {
 	struct run_record record = {0};
@@ -230,7 +244,7 @@ int launched_create(const struct launched *how, struct recorded *out, struct err
 	if (!r)
 		r = recorded_state_dir(how->state_dir, STATEDIR_WRITE, &out->state, err);
 	if (!r)
-		r = statedir_probe_writable(out->state, err);
+		find_digests(&record, out->state);
 	if (!r)
 		r = rundir_create(out->state, &record, &out->dir, err);
 	run_record_clear(&record);

@@ -1,10 +1,12 @@
 #include "engine/runlog.h"
 
 #include "base/clock.h"
-#include "record/digest.h"
+#include "base/file.h"
+#include "record/digest_cache.h"
 #include "record/outfile.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,6 +19,7 @@ struct entry {
 	struct journal_event event; /* ended */
 	enum runlog_class what;
 	bool sync;
+	bool hash; /* digests of programs are to be made, and the event of them */
 	enum run_state to;
 	char *file, *file_text; /* owned; NULL: none */
 	size_t file_len;
@@ -44,6 +47,7 @@ struct runlog {
 	/* The caller's alone. */
 	struct journal_event next;
 	uint64_t process_bytes;
+	bool unhashed;
 	bool late; /* a wait was given up: the next event says so */
 };
 
@@ -92,6 +96,31 @@ static int write_file(struct runlog *l, struct entry *e, struct err *err)
 	return journal_event_end(&e->event, err);
 }
 
+static void write_digest(struct runlog *l, struct jw *j, int proc, const char *link,
+			 const char *key)
+{
+	char hex[DIGEST_HEX];
+
+	jw_str(j, key, digest_cache_make(l->r.state, proc, link, hex, NULL) == 0 ? hex : NULL);
+}
+
+/* What the run record lacks, since the command was not to wait for it. */
+static int hash_programs(struct runlog *l, struct entry *e, struct err *err)
+{
+	const struct run_record *r = &l->r.story.record;
+	AUTO_FD proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char link[32];
+	struct jw *j = journal_event_begin(&e->event, "hashed", KNOWN_SEEN);
+
+	if (j) {
+		write_digest(l, j, proc, "self/exe", "stray_sha256");
+		snprintf(link, sizeof(link), "%d/exe",
+			 r->requested_by.n ? (int)r->requested_by.v[0].id.pid : 0);
+		write_digest(l, j, proc, link, "requester_sha256");
+	}
+	return journal_event_end(&e->event, err);
+}
+
 /* Appends v[0..n) under one lock. */
 static int write_batch(struct runlog *l, struct entry *v, size_t n)
 {
@@ -118,7 +147,7 @@ static void announce(struct runlog *l, size_t n, int error)
 
 static bool is_plain(const struct entry *e)
 {
-	return !e->sync && !e->file;
+	return !e->sync && !e->file && !e->hash;
 }
 
 /* Writes v[0..n), as many at once as belong together. */
@@ -129,11 +158,13 @@ static void write_all(struct runlog *l, struct entry *v, size_t n)
 	for (size_t i = 0, m; i < n; i += m) {
 		int r = 0;
 
-		for (m = 1;
-		     i + m < n && m < BATCH_MAX && is_plain(&v[i + m - 1]) && !v[i + m].file;)
+		for (m = 1; i + m < n && m < BATCH_MAX && is_plain(&v[i + m - 1]) &&
+			    !v[i + m].file && !v[i + m].hash;)
 			m++;
 		if (v[i].file)
 			r = write_file(l, &v[i], &why);
+		else if (v[i].hash)
+			r = hash_programs(l, &v[i], &why);
 		if (r < 0)
 			note_lost(l, &why);
 		else
@@ -222,6 +253,7 @@ int runlog_open(struct recorded *r, const struct runlog_options *options, struct
 	if (!l)
 		return err_nomem(err);
 	l->r = *r;
+	l->unhashed = !r->story.record.stray_sha256[0] || !r->story.record.requester_sha256[0];
 	l->options = *options;
 	pthread_mutex_init(&l->lock, NULL);
 	pthread_condattr_init(&mono);
@@ -378,6 +410,14 @@ void runlog_file(struct runlog *l, const char *act, const char *what, const char
 		post(l, &e);
 	else
 		free(text);
+}
+
+void runlog_hash(struct runlog *l)
+{
+	struct entry e = {.what = RUNLOG_FACT, .hash = true};
+
+	if (l && l->unhashed)
+		post(l, &e);
 }
 
 struct err runlog_lost(struct runlog *l)

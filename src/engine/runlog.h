@@ -53,6 +53,10 @@ int runlog_sync(struct runlog *l, enum run_state to, uint64_t until_ns, struct e
 void runlog_file(struct runlog *l, const char *act, const char *what, const char *name, char *text,
 		 size_t len);
 
+/* Hashes the programs of stray and of who requested the run, where the record lacks that, when
+ * nothing else is to be written; and tells in an event `hashed`. */
+void runlog_hash(struct runlog *l);
+
 /* The first thing that could not be written; code 0: all was, so far. */
 struct err runlog_lost(struct runlog *l);
 

@@ -242,6 +242,7 @@ static int let_go(struct warden *w, struct err *err)
 	r = spawn_go(&w->cmd, err);
 	if (r < 0)
 		return r;
+	runlog_hash(w->log);
 	w->phase = PHASE_RUNNING;
 	w->started = true;
 	w->tick_ns = w->began_ns + WARDEN_TICK_NS;

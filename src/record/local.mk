@@ -6,6 +6,7 @@ librecord_a_SOURCES = \
 	%D%/chain.c %D%/chain.h \
 	%D%/diff_json.c %D%/diff_json.h \
 	%D%/digest.c %D%/digest.h \
+	%D%/digest_cache.c %D%/digest_cache.h \
 	%D%/export.c %D%/export.h %D%/export_parts.h \
 	%D%/export_event.c %D%/export_files.c %D%/export_fold.c %D%/export_settle.c \
 	%D%/export_json.c %D%/export_json_parts.c \

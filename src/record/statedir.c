@@ -125,14 +125,16 @@ int statedir_fd(const struct statedir *s)
 int statedir_subdir(const struct statedir *s, const char *name, int *fd, struct err *err)
 {
 	AUTO_FREE char *path = NULL;
+	bool made;
 
 	if (asprintf(&path, "%s/%s", s->path, name) < 0) {
 		path = NULL;
 		return err_nomem(err);
 	}
-	if (s->use == STATEDIR_WRITE && mkdirat(s->fd, name, 0700) < 0 && errno != EEXIST)
+	made = s->use == STATEDIR_WRITE && mkdirat(s->fd, name, 0700) == 0;
+	if (s->use == STATEDIR_WRITE && !made && errno != EEXIST)
 		return err_errno(err, errno, "%.150s: cannot be made", path);
-	if (s->use == STATEDIR_WRITE && fsync(s->fd) < 0)
+	if (made && fsync(s->fd) < 0)
 		return err_errno(err, errno, "%.150s", s->path);
 	return statedir_enter(s->fd, name, path, s->use, fd, err);
 }
