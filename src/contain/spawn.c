@@ -185,22 +185,31 @@ child(const struct spawn_plan *plan, const struct made *made, bool in_cgroup, in
 
 /* --- in the parent --- */
 
-/* Our environment with mark in it. */
-static int make_env(const char *mark, char ***env)
+static bool is_replaced(const char *entry, const char *const marks[2])
 {
-	size_t n = 0, used = 0, len = mark ? strcspn(mark, "=") + 1 : 0;
+	for (int i = 0; i < 2; i++)
+		if (marks[i] && strncmp(entry, marks[i], strcspn(marks[i], "=") + 1) == 0)
+			return true;
+	return false;
+}
+
+/* Our environment with marks in it. */
+static int make_env(const char *const marks[2], char ***env)
+{
+	size_t n = 0, used = 0;
 	char **v;
 
 	while (environ[n])
 		n++;
-	v = calloc(n + 2, sizeof(*v));
+	v = calloc(n + 3, sizeof(*v));
 	if (!v)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
-		if (!mark || strncmp(environ[i], mark, len) != 0)
+		if (!is_replaced(environ[i], marks))
 			v[used++] = environ[i];
-	if (mark)
-		v[used++] = (char *)mark;
+	for (int i = 0; i < 2; i++)
+		if (marks[i])
+			v[used++] = (char *)marks[i];
 	*env = v;
 	return 0;
 }
@@ -291,7 +300,7 @@ int spawn_held(const struct spawn_plan *plan, struct spawned *out, struct err *e
 	int r = spawn_find(plan->argv[0], &made.path, err);
 
 	*out = (struct spawned){.pidfd = -1, .go = -1, .outcome = -1};
-	if (!r && (make_env(plan->mark, &made.env) < 0 ||
+	if (!r && (make_env(plan->marks, &made.env) < 0 ||
 		   make_shell(plan->argv, made.path, &made.shell) < 0))
 		r = err_nomem(err);
 	if (!r)

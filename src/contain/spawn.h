@@ -38,9 +38,9 @@ void spawn_give_up_streams(const struct spawn_caller *c, int stdio);
 
 struct spawn_plan {
 	const struct spawn_caller *caller;
-	char *const *argv; /* argv[0] is looked for in PATH */
-	const char *mark;  /* "NAME=value" for its environment; NULL: none */
-	int cgroup;        /* a directory of a cgroup v2; -1: ours */
+	char *const *argv;    /* argv[0] is looked for in PATH */
+	const char *marks[2]; /* "NAME=value" for its environment; NULL: none */
+	int cgroup;           /* a directory of a cgroup v2; -1: ours */
 	pid_t pgid; /* the group to join, of our session; 0: a session of its own, where no outer
 		     * filter refuses it */
 	bool null_stdio; /* 0 to 2 on /dev/null: a helper's */

@@ -11,11 +11,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -26,6 +28,7 @@
 #define CGROUP_PREFIX "stray-"
 
 struct front {
+	char mark[RUN_MARK_SIZE];
 	const struct launch_options *o;
 	struct launch_result *out;
 	struct spawn_caller caller;
@@ -84,6 +87,11 @@ static int take_signals(struct front *f, struct err *err)
 
 static int choose_id(struct front *f, struct err *err)
 {
+	uint64_t number;
+
+	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+		return err_errno(err, errno, "no random number for the run's mark");
+	snprintf(f->mark, sizeof(f->mark), "%016" PRIx64, number);
 	if (!f->o->id)
 		return rundir_new_id(f->out->id, err);
 	if (!rundir_id_valid(f->o->id))
@@ -135,6 +143,7 @@ static int run_warden(struct front *f, int warden_end)
 		.options = f->o,
 		.caller = &f->caller,
 		.id = f->out->id,
+		.mark = f->mark,
 		.exe = f->exe,
 		.unit = &f->unit,
 		.front = f->self,

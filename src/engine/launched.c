@@ -177,7 +177,7 @@ static int describe_run(struct run_record *r, const struct launched *how)
 	if (*how->unit->path && !bytes_set(&run->cgroup, how->unit->path, strlen(how->unit->path)))
 		return -ENOMEM;
 	run->chosen = (struct selector){
-		.kind = SELECT_ENV, .name = strdup(RUN_MARK), .value = strdup(how->id)};
+		.kind = SELECT_ENV, .name = strdup(RUN_MARK), .value = strdup(how->mark)};
 	return run->chosen.name && run->chosen.value &&
 			       read_link("/proc/self/cwd", &run->cwd) != -ENOMEM
 		       ? 0
@@ -207,6 +207,7 @@ static int describe(struct run_record *r, const struct launched *how, struct err
 	r->operator= operator_current();
 	snprintf(r->version, sizeof(r->version), "%s", PACKAGE_VERSION);
 	snprintf(r->target, sizeof(r->target), "env:%s", RUN_MARK);
+	snprintf(r->mark, sizeof(r->mark), "%s", how->mark);
 	snprintf(r->unit_kind, sizeof(r->unit_kind), "%s", unit_kind_name(how->unit->kind));
 	if (how->parent_run)
 		snprintf(r->parent_run, sizeof(r->parent_run), "%s", how->parent_run);

@@ -14,6 +14,7 @@
 struct launched {
 	const char *state_dir; /* NULL: by default */
 	const char *id;
+	const char *mark;         /* by which its members are known */
 	const char *approved_by;  /* NULL: not said */
 	const char *parent_run;   /* of the run that stray itself is in; NULL: none */
 	char *const *argv;        /* of the command */

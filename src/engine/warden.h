@@ -14,6 +14,7 @@ struct warden_start {
 	const struct launch_options *options;
 	const struct spawn_caller *caller;
 	const char *id;        /* of the run */
+	const char *mark;      /* by which its members are known */
 	const char *exe;       /* what will be executed */
 	struct unit *unit;     /* made; the warden takes it in hand */
 	struct identity front; /* the stray that was started */

@@ -188,7 +188,7 @@ static void start_helper(struct warden *w)
 	struct spawn_plan plan = {
 		.caller = w->start->caller,
 		.argv = argv,
-		.mark = mark,
+		.marks = {mark},
 		.cgroup = -1,
 		.null_stdio = true,
 	};

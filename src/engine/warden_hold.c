@@ -10,18 +10,19 @@
 
 int warden_hold(struct warden *w, struct err *err)
 {
-	char mark[sizeof(RUN_MARK) + RUN_ID_MAX + 2];
+	char id[sizeof(RUN_ID_NAME) + RUN_ID_MAX + 2], mark[sizeof(RUN_MARK) + RUN_MARK_SIZE];
 	struct spawn_plan plan = {
 		.caller = w->start->caller,
 		.argv = w->o->argv,
-		.mark = mark,
+		.marks = {id, mark},
 		.cgroup = w->unit->dir,
 		.pgid = w->start->terminal ? getpgid(w->start->front.pid) : 0,
 	};
 	struct err why = {0};
 	int r;
 
-	snprintf(mark, sizeof(mark), RUN_MARK "=%s", w->start->id);
+	snprintf(id, sizeof(id), RUN_ID_NAME "=%s", w->start->id);
+	snprintf(mark, sizeof(mark), RUN_MARK "=%s", w->start->mark);
 	if (w->o->deny_detach) {
 		r = deny_open(&w->deny, err);
 		if (r < 0)

@@ -157,7 +157,7 @@ static bool is_marked(struct warden *w, pid_t pid, struct kin_reading *r)
 	    source_detail(w->source, p.id, DETAIL_ENVIRON, &p.detail, NULL) < 0)
 		return false;
 	value = process_mark(&p, RUN_MARK);
-	marked = value && strcmp(value, w->start->id) == 0;
+	marked = value && strcmp(value, w->start->mark) == 0;
 	detail_unref(p.detail);
 	*r = (struct kin_reading){.id = p.id,
 				  .ppid = st.ppid,

@@ -16,8 +16,15 @@
 
 enum weight { WEIGHT_NONE, WEIGHT_POSSIBLE, WEIGHT_LIKELY, WEIGHT_CERTAIN };
 
-#define RUN_MARK "STRAY_RUN_ID" /* what the environment of a launched run carries: its id */
-#define RUN_ENDS 3              /* stdin, stdout, stderr */
+/*
+ * What the environment of a launched run carries: its id, for scripts that ask for it, and a
+ * number at random, by which its members are known: another state directory may have a run of the
+ * same id at the same time.
+ */
+#define RUN_ID_NAME "STRAY_RUN_ID"
+#define RUN_MARK "STRAY_RUN_MARK"
+#define RUN_MARK_SIZE 17 /* of its value: 16 hex digits and a NUL */
+#define RUN_ENDS 3       /* stdin, stdout, stderr */
 
 /* One end of a pipe. */
 struct pipe_end {

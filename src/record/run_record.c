@@ -91,6 +91,7 @@ static void write_unit(struct jw *j, const struct run_record *r)
 	write_pipes(j, run);
 	write_containment(j, r);
 	if (r->launched) {
+		jw_str(j, "mark", r->mark);
 		identity_or_null(j, "front", r->front);
 		identity_or_null(j, "warden", r->warden);
 		jw_uint(j, "grace_ns", r->grace_ns);

@@ -31,12 +31,13 @@ struct inherited_fd {
 };
 
 struct run_record {
-	struct run run;         /* owned; run.id is the run's id */
-	char target[160];       /* what the operator named, as it is written down; "": nothing */
-	bool launched;          /* by stray run; else adopted */
-	char unit_kind[16];     /* of a launched one: "cgroup", "subreaper" (contain/unit.h) */
-	char *unit_cannot_hold; /* owned; NULL: it is no unit */
-	char *unit_fallbacks;   /* owned: what was done another way; NULL: nothing was */
+	struct run run;           /* owned; run.id is the run's id */
+	char target[160];         /* what the operator named, as it is written down; "": nothing */
+	bool launched;            /* by stray run; else adopted */
+	char unit_kind[16];       /* of a launched one: "cgroup", "subreaper" (contain/unit.h) */
+	char *unit_cannot_hold;   /* owned; NULL: it is no unit */
+	char *unit_fallbacks;     /* owned: what was done another way; NULL: nothing was */
+	char mark[RUN_MARK_SIZE]; /* the value of RUN_MARK in its members' environment */
 	struct identity front, warden;   /* the stray that launched it, and the one that holds it */
 	uint64_t grace_ns;               /* between TERM and KILL at its end */
 	char parent_run[RUN_ID_MAX + 1]; /* of a run in a run; "": none */

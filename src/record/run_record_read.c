@@ -66,14 +66,14 @@ static int get_time(const json_t *o, const char *key, uint64_t *out, struct err 
 	return r;
 }
 
-/* Who is a member by the mark of a launched run carries its id, which is no secret. */
+/* The mark of a launched run is no secret: it opens nothing. */
 static int read_mark(struct run_record *r, struct err *err)
 {
 	struct selector *chosen = &r->run.chosen;
 
 	selector_free(chosen);
 	*chosen = (struct selector){
-		.kind = SELECT_ENV, .name = strdup(RUN_MARK), .value = strdup(r->run.id)};
+		.kind = SELECT_ENV, .name = strdup(RUN_MARK), .value = strdup(r->mark)};
 	return chosen->name && chosen->value ? 0 : err_nomem(err);
 }
 
@@ -107,8 +107,10 @@ static int read_launched(const json_t *o, struct run_record *r, struct err *err)
 {
 	const json_t *unit = json_object_get(o, "containment");
 	const char *cannot_hold = NULL, *fallbacks = NULL;
-	int rc = read_mark(r, err);
+	int rc = json_get_text(o, "mark", r->mark, sizeof(r->mark), err);
 
+	if (!rc)
+		rc = read_mark(r, err);
 	if (!rc)
 		rc = get_identity(o, "front", &r->front, err);
 	if (!rc)

@@ -10,6 +10,7 @@
 
 const char *const source_known_marks[] = {
 	"STRAY_RUN_ID",
+	"STRAY_RUN_MARK",
 	"AGENT",
 	"AI_AGENT",
 	"CLAUDECODE",

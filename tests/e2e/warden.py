@@ -84,7 +84,7 @@ while subprocess.run([{STRAY!r}, "check", "r", "--state-dir", sys.argv[1]],
     n += 1
 print(n); print("READY", flush=True)
 """
-    with state_dir() as d, Run(d, "-t", "1.5s", "-k", "0", "--", "sleep", str(LIFE)) as run:
+    with state_dir() as d, Run(d, "-t", "4s", "-k", "0", "--", "sleep", str(LIFE)) as run:
         with contextlib.ExitStack() as stack:
             askers = [subprocess.Popen([PY, "-c", "import sys\n" + asking, d],
                                        stdout=subprocess.PIPE, text=True) for _ in range(4)]
