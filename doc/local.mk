@@ -19,6 +19,7 @@ dist_schemas_DATA = %D%/schemas/stray.act-1.json %D%/schemas/stray.adopt-1.json 
 	%D%/schemas/stray.end-1.json %D%/schemas/stray.export-1.json \
 	%D%/schemas/stray.journal-1.json \
 	%D%/schemas/stray.ledger-1.json %D%/schemas/stray.list-1.json \
-	%D%/schemas/stray.record-1.json %D%/schemas/stray.runs-1.json \
+	%D%/schemas/stray.record-1.json %D%/schemas/stray.run-1.json \
+	%D%/schemas/stray.runs-1.json \
 	%D%/schemas/stray.snapshot-1.json %D%/schemas/stray.verify-1.json \
 	%D%/schemas/stray.why-1.json

@@ -254,14 +254,9 @@ static int let_go(struct warden *w, struct err *err)
 /* It could not be executed, or is not to be: a run that did nothing. */
 static void never_ran(struct warden *w, const struct err *why, int status)
 {
-	struct jw *j = runlog_begin(w->log, "run_closed", KNOWN_SEEN);
-
-	if (j) {
-		jw_str(j, "state", run_state_name(RUN_FINISHED));
-		jw_uint(j, "alive", 0);
-		jw_str(j, "error", why->text);
-	}
-	runlog_sync(w->log, RUN_FINISHED, clock_boot_ns() + CLOSE_NS, NULL);
+	warden_close(w, NULL, RUN_FINISHED, 0, why->text);
+	if (w->began_ns)
+		warden_tell_watch(w, "over");
 	waitpid(w->cmd.id.pid, NULL, 0);
 	send_failed(w, why, status);
 }

@@ -379,13 +379,15 @@ static bool helper_is_done(struct warden *w)
 	return true;
 }
 
-static void close_run(struct warden *w, enum run_state to, size_t alive)
+void warden_close(struct warden *w, const char *act, enum run_state to, size_t alive,
+		  const char *error)
 {
-	struct jw *j = runlog_begin(w->log, "run_closed", KNOWN_SCANNED);
+	struct jw *j = runlog_begin(w->log, "run_closed", alive ? KNOWN_SCANNED : KNOWN_SEEN);
 	struct kin_counts c = kin_counts(w->kin);
 
 	if (j) {
-		jw_str(j, "act", warden_act(w));
+		if (act)
+			jw_str(j, "act", act);
 		jw_str(j, "state", run_state_name(to));
 		jw_uint(j, "alive", alive);
 		jw_uint(j, "forked", c.forked);
@@ -393,8 +395,10 @@ static void close_run(struct warden *w, enum run_state to, size_t alive)
 		jw_uint(j, "exited", c.exited);
 		jw_uint(j, "events_lost", c.lost);
 		jw_uint(j, "events_counted", runlog_counted(w->log));
+		if (error)
+			jw_str(j, "error", error);
 	}
-	runlog_sync(w->log, to, clock_boot_ns() + CLOSE_NS, NULL);
+	w->close_late = runlog_sync(w->log, to, clock_boot_ns() + CLOSE_NS, NULL) == -ETIMEDOUT;
 }
 
 static void end_over(struct warden *w)
@@ -422,7 +426,7 @@ static void end_over(struct warden *w)
 	}
 	if (alive)
 		state = alive > w->kept ? RUN_SURVIVED : RUN_LEFTOVER;
-	close_run(w, state, alive);
+	warden_close(w, warden_act(w), state, alive, NULL);
 	w->phase = PHASE_OVER;
 	warden_finish(w, state, leftover && alive > w->kept ? 123 : status_of(w));
 }
@@ -447,35 +451,16 @@ void warden_end_step(struct warden *w)
 
 static void finished(struct warden *w)
 {
-	struct jw *j = runlog_begin(w->log, "run_closed", KNOWN_SEEN);
-	struct kin_counts c = kin_counts(w->kin);
-
-	if (j) {
-		jw_str(j, "state", run_state_name(RUN_FINISHED));
-		jw_uint(j, "alive", 0);
-		jw_uint(j, "forked", c.forked);
-		jw_uint(j, "execed", c.execed);
-		jw_uint(j, "exited", c.exited);
-		jw_uint(j, "events_lost", c.lost);
-		jw_uint(j, "events_counted", runlog_counted(w->log));
-	}
-	runlog_sync(w->log, RUN_FINISHED, clock_boot_ns() + CLOSE_NS, NULL);
+	warden_close(w, NULL, RUN_FINISHED, 0, NULL);
 	w->phase = PHASE_OVER;
 	warden_finish(w, RUN_FINISHED, 0);
 }
 
 static void left_behind(struct warden *w, size_t n)
 {
-	struct jw *j;
-
 	warden_tell_leftovers(w, w->left);
 	warden_tell_look(w, "after", w->left);
-	j = runlog_begin(w->log, "run_closed", KNOWN_SCANNED);
-	if (j) {
-		jw_str(j, "state", run_state_name(RUN_LEFTOVER));
-		jw_uint(j, "alive", n);
-	}
-	runlog_sync(w->log, RUN_LEFTOVER, clock_boot_ns() + CLOSE_NS, NULL);
+	warden_close(w, NULL, RUN_LEFTOVER, n, NULL);
 	w->phase = PHASE_OVER;
 	warden_finish(w, RUN_LEFTOVER, 0);
 }

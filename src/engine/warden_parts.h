@@ -106,7 +106,8 @@ struct warden {
 	int guests[WARDEN_GUESTS]; /* who came and has not said why; -1: none */
 	pid_t guest_pids[WARDEN_GUESTS];
 	pid_t visitor_pid;
-	bool front_gone, started, cmd_over, lost_said;
+	bool front_gone, started, cmd_over;
+	bool close_late; /* that it is over was not on the disk when it was to be */
 	int cmd_status;
 	uint64_t began_ns, over_ns; /* the command, CLOCK_BOOTTIME */
 	uint64_t deadline_ns;       /* CLOCK_BOOTTIME; 0: none */
@@ -117,6 +118,7 @@ struct warden {
 	uint64_t budget_ns;         /* until when the record may hold up the end */
 	struct spawned helper;      /* --on-expire */
 	struct kin_counts at_term;  /* when the TERM went */
+	uint64_t lost_told;         /* events that were lost, as the journal has it */
 	unsigned looks;             /* files of snapshots, so far */
 	size_t kept;                /* leftovers spared by rule */
 };
@@ -197,6 +199,11 @@ void warden_end_step(struct warden *w);
  * (RUN_UNKNOWN). */
 void warden_yield(struct warden *w, int visitor, pid_t pid);
 void warden_yielded(struct warden *w, enum run_state closed_as);
+
+/* The last change of state.  act: what ended it; NULL: it ended by itself.  error: why it never ran;
+ * NULL: it did. */
+void warden_close(struct warden *w, const char *act, enum run_state to, size_t alive,
+		  const char *error);
 
 /* The rule that spares it as a leftover; NULL: none. */
 const struct keep_rule *warden_keeps(const struct warden *w, const struct process *p);

@@ -345,6 +345,10 @@ void warden_finish(struct warden *w, enum run_state state, int status)
 
 	warden_tell_watch(w, "over");
 	lost = runlog_lost(w->log);
+	if (!lost.code && w->close_late)
+		err_set(&lost, ETIMEDOUT,
+			"its end is not on the disk: that hangs, or another "
+			"writer holds the journal's lock");
 	t.status = final_status(w, state, status, lost.code != 0);
 	if (w->cause == CAUSE_NONE && w->cmd_over && WIFSIGNALED(w->cmd_status) &&
 	    w->start->terminal)

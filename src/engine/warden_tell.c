@@ -237,6 +237,22 @@ void warden_deny(struct warden *w)
 		deny_close(&w->deny);
 }
 
+static void tell_lost(struct warden *w)
+{
+	uint64_t lost = kin_counts(w->kin).lost;
+	struct jw *j;
+
+	if (lost <= w->lost_told)
+		return;
+	j = runlog_begin(w->log, "events_lost", KNOWN_SEEN);
+	if (j) {
+		jw_uint(j, "count", lost - w->lost_told);
+		jw_str(j, "source", source_kind_name(SOURCE_NETLINK));
+	}
+	runlog_add(w->log, RUNLOG_FACT);
+	w->lost_told = lost;
+}
+
 void warden_tell_changes(struct warden *w)
 {
 	size_t n;
@@ -268,6 +284,7 @@ void warden_tell_changes(struct warden *w)
 	}
 	if (n)
 		kin_taken(w->kin);
+	tell_lost(w);
 }
 
 /* --- what was done --- */

@@ -15,7 +15,7 @@ def argv_of(s, *args, sh=None, cmd=None, result=None):
     argv = [STRAY, "run", "--state-dir", s.path, *map(str, args)]
     if result:
         argv.append(f"--json={result}")
-    return argv + ["--"] + (["sh", "-c", sh] if sh is not None else list(map(str, cmd)))
+    return argv + ["--"] + (["sh", "-c", sh] if sh is not None else list(cmd))
 
 
 def read_result(path):

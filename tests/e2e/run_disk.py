@@ -122,14 +122,34 @@ def when_the_disk_fills_meanwhile_the_run_is_ended_in_time_and_the_loss_is_told(
 
 def a_writer_that_was_stopped_with_the_lock_in_hand_holds_up_no_end():
     with state() as s:
-        with Running(s, "--id=r", "-t", "1.5", "-k", "0.3", sh=STUBBORN) as at:
+        with Running(s, "--id=r", "-t", "4", "-k", "0.3", sh=STUBBORN) as at:
+            started = time.monotonic()
             pid, = at.read_pids(1)
             until(lambda: os.path.exists(s.of("r")) and s.events("r", "execed"))
             with stopped_holder(s.of("r")):
-                started = time.monotonic()
+                assert alive(pid) and not s.events("r", "deadline_expired")
                 until(lambda: not alive(pid))
-                assert time.monotonic() - started < 8
+                # half a second for the record up to the TERM, and a fifth for the KILL
+                assert 4 < time.monotonic() - started < 8
                 assert at.process.wait(60) == 124
+            _, err = at.end()
+            assert "RECORD" in err and "lock" in err and at.result["record_lost"], err
+        s("verify", "r")
+
+
+def what_was_not_on_the_disk_in_time_is_said_by_what_follows():
+    with state() as s:
+        with Running(s, "--id=r", "-t", "4", "-k", "0.3", sh=STUBBORN) as at:
+            pid, = at.read_pids(1)
+            until(lambda: os.path.exists(s.of("r")) and s.events("r", "execed"))
+            with stopped_holder(s.of("r")):
+                until(lambda: not alive(pid))
+            at.end(status=124)
+            assert at.result["record_lost"] is None, at.result
+        events = s.events("r")
+        late = [e for e in events if e.get("durable") is False]
+        assert late and late[0]["seq"] > s.last("r", "deadline_expired")["seq"], events
+        assert s.last("r", "run_closed")["state"] == "ended"
         s("verify", "r")
 
 
@@ -143,4 +163,5 @@ if __name__ == "__main__":
         with_little_room_it_begins_and_is_recorded_or_does_not_begin,
         when_the_disk_fills_meanwhile_the_run_is_ended_in_time_and_the_loss_is_told,
         a_writer_that_was_stopped_with_the_lock_in_hand_holds_up_no_end,
+        what_was_not_on_the_disk_in_time_is_said_by_what_follows,
     ])

@@ -9,8 +9,10 @@ import re
 import subprocess
 import tempfile
 
-from e2e import (TOP, Code, Made, Skip, as_root, end, installed, main, state_dir, stray, stray_json,
-                 until)
+import launched
+from e2e import (TOP, Code, Made, Skip, as_root, end, end_identity, installed, main, state_dir,
+                 stray, stray_json, until)
+from recorded import state
 
 try:
     import jsonschema
@@ -244,6 +246,53 @@ def a_recorded_run_and_its_journal():
                          "end_requested", "snapshot"}, set(seen)
 
 
+# Options and a script: with each the result and the journal hold something more.
+LAUNCHED = [
+    (["--leftover=keep", "--approved-by=me"], "sleep 30 & setsid sleep 31 & sleep 0.3"),
+    (["--leftover=end", "--keep=args=sleep 30"], "sleep 30 & sleep 31 &"),
+    (["-t", "0.5", "-k", "0.2", "--on-expire=true"],
+     "trap '' TERM; mkdir -p $0; (cd $0; cp /bin/sleep docker; ./docker 0.1 \xff); "
+     "API_TOKEN=x sleep 20; sleep 20"),
+    (["--journal-max=1k", "--capture=none"], "kill -USR1 $$"),
+    (["-t", "30", "--detach=deny"], "setsid true; exit 3"),
+]
+
+
+def results_and_journals_of_commands_that_were_run():
+    seen = {}
+    with state() as s, tempfile.TemporaryDirectory() as d:
+        for n, (options, script) in enumerate(LAUNCHED):
+            done = launched.run(s, f"--id=r{n}", *options,
+                                cmd=["sh", "-c", script, os.path.join(os.fsencode(d), b"\xfe")])
+            is_closed(fits(done.result))
+            run("list", "--state-dir", s.path, f"run:r{n}")
+            run("export", "--state-dir", s.path, f"r{n}")
+            launched.clean(s, f"r{n}")
+        for dies in "front", "warden":
+            with launched.Running(s, f"--id={dies}", "-k", "0.2", cmd=["sleep", "60"]) as at:
+                until(lambda: os.path.exists(s.of(dies)) and s.events(dies, "execed"))
+                who = s.record(dies)[dies]
+                end_identity(who["pid"], who["start_ticks"])
+                at.process.wait()
+                until(lambda: s.events(dies, "run_closed"))
+                if dies == "warden":
+                    is_closed(fits(at.result))
+            run("export", "--state-dir", s.path, dies)
+        run("runs", "--state-dir", s.path)
+        for path in glob.glob(f"{s.path}/runs/*/*.json"):
+            with open(path, encoding="utf-8") as f:
+                is_closed(fits(json.load(f)))
+        for path in [*glob.glob(f"{s.path}/runs/*/journal.jsonl"), s.ledger]:
+            for event in lines(path):
+                seen.setdefault((event["event"], *sorted(event)), event)
+    for event in seen.values():
+        is_closed(event)
+    assert {name for name, *_ in seen} >= {
+        "run_opened", "started", "forked", "execed", "exited", "setsid", "handed_off",
+        "deadline_expired", "end_requested", "signal_intent", "signal_sent", "snapshot", "kept",
+        "leftover", "runner_lost", "run_closed", "watch_started", "watch_stopped"}, set(seen)
+
+
 def the_schemas_are_installed():
     with tempfile.TemporaryDirectory() as d:
         files = installed("install-dist_schemasDATA", d)
@@ -276,5 +325,6 @@ main([
     an_end_that_is_refused,
     what_the_doctor_finds_and_a_drill,
     a_recorded_run_and_its_journal,
+    results_and_journals_of_commands_that_were_run,
     the_schemas_are_installed,
 ])
