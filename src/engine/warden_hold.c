@@ -44,6 +44,7 @@ int warden_hold(struct warden *w, struct err *err)
 		return err_set(err, -r, "%s", why.text);
 	w->pgid = getpgid(w->cmd.id.pid);
 	w->sid = getsid(w->cmd.id.pid);
+	warden_note_streams(w);
 	w->owns = w->sid == w->cmd.id.pid;
 	return 0;
 }

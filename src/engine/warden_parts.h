@@ -1,6 +1,7 @@
 /*
  * The inside of the warden, shared by the files that make it: warden.c (making and waiting),
- * warden_hold.c (what holds the command), warden_end.c (the order in which a run ends), warden_look.c (reading its members),
+ * warden_hold.c (what holds the command), warden_end.c (the order in which a run ends),
+ * warden_look.c (reading its members), warden_streams.c (who keeps its streams open),
  * warden_tell.c (its journal), warden_result.c (what the front is told).
  */
 #ifndef STRAY_ENGINE_WARDEN_PARTS_H
@@ -59,6 +60,7 @@ struct leaver {
 	pid_t sid;
 };
 
+#define WARDEN_STREAM_MAX 64
 #define WARDEN_LEAVERS_MAX 256 /* more of them are counted */
 
 #define WARDEN_GUESTS 8
@@ -121,6 +123,8 @@ struct warden {
 	uint64_t lost_told;         /* events that were lost, as the journal has it */
 	unsigned looks;             /* files of snapshots, so far */
 	size_t kept;                /* leftovers spared by rule */
+	/* what stdout and stderr of the command are, by number: "pipe:[4711]"; "": nobody waits for it */
+	char streams[3][WARDEN_STREAM_MAX];
 };
 
 #define WARDEN_DRAIN_NS 5000000ull /* 0-4 % slower spawning; at each event it is 19-37 % */
@@ -151,6 +155,15 @@ void warden_say_fallbacks(struct warden *w);
 
 /* Learns who of its children has ended, the command first. */
 void warden_reap(struct warden *w);
+
+/* --- warden_streams.c --- */
+
+/* What stdout and stderr of the command are, while it is held. */
+void warden_note_streams(struct warden *w);
+
+/* Whether a process keeps them open, so that who reads them waits: ", keeps stderr open"; "": it
+ * does not, or that is not known.  A literal. */
+const char *warden_keeps_open(const struct warden *w, pid_t pid);
 
 /* --- warden_look.c --- */
 

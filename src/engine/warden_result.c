@@ -175,7 +175,8 @@ static void say_process(struct warden *w, const struct process *p)
 
 	command_words(p, command, sizeof(command));
 	run_flags(&w->run, p, flags);
-	warden_say(w, "  %7d  %s  %s", (int)p->id.pid, flags, command);
+	warden_say(w, "  %7d  %s  %s%s", (int)p->id.pid, flags, command,
+		   warden_keeps_open(w, p->id.pid));
 }
 
 static void say_left(struct warden *w)
@@ -211,8 +212,9 @@ static void say_survivors(struct warden *w)
 		command[0] = '\0';
 		if (p)
 			command_words(p, command, sizeof(command));
-		warden_say(w, "still alive: %d %s: %s", (int)o[i].id.pid, command,
-			   why ? phrase_why_alive(why) : "why is not known");
+		warden_say(w, "still alive: %d %s: %s%s", (int)o[i].id.pid, command,
+			   why ? phrase_why_alive(why) : "why is not known",
+			   warden_keeps_open(w, o[i].id.pid));
 		said++;
 	}
 }
