@@ -20,7 +20,7 @@ import threading
 import time
 
 from e2e import (LIFE, PATIENCE, STRAY, TOP, Skip, alive, end_identity, main, start_of, until)
-from marked import Launched, assert_gone, marked, stat_of
+from marked import Launched, assert_gone, new_id, stat_of
 from recorded import state
 from ssh_server import Server
 
@@ -230,7 +230,7 @@ class Launch:
 
     def __init__(self, world, launcher, suffix, options):
         self.launcher, self.world = launcher, world
-        self.id = f"{launcher.name}{suffix}"
+        self.id = new_id(f"{launcher.name}{suffix}")
         missing = [tool for tool in launcher.needs if not shutil.which(tool)]
         if missing:
             raise Skip(f"no {' '.join(missing)}")
@@ -378,7 +378,7 @@ def at_the_deadline(world, launcher):
         assert result["handed_off"] == []
     assert result["state"] == "ended" and result["survivors"] == [], result
     assert_gone(run.seen)
-    assert not marked("STRAY_RUN_ID", run.run)
+    assert run.members() == {}
     if not launch.is_remote():
         assert not alive(launch.actor["pid"])
     assert_refused_from_the_expiry_on(launch)

@@ -5,10 +5,11 @@ import itertools
 import json
 import os
 import subprocess
+import tempfile
 
 from e2e import PATIENCE, STRAY, alive, end_identity, start_of, until
 
-numbers = itertools.count(1)
+NUMBERS = itertools.count()
 Member = collections.namedtuple("Member", "start pgid sid ppid comm")
 
 
@@ -22,23 +23,27 @@ def stat_of(pid):
     return tail.split(), head.split(b"(", 1)[1].decode("utf-8", "replace")
 
 
-def marked(mark, value):
-    """Who carries the mark in the environment and lives, by PID."""
-    found = {}
-    want = f"{mark}={value}".encode()
+def members_of_runs():
+    """Who carries the mark of a run in the environment and lives: by run, by PID."""
+    found = collections.defaultdict(dict)
     for name in filter(str.isdigit, os.listdir("/proc")):
         pid = int(name)
         try:
             with open(f"/proc/{pid}/environ", "rb") as f:
-                carries = want in f.read().split(b"\0")
+                marks = [x for x in f.read().split(b"\0") if x.startswith(b"STRAY_RUN_ID=")]
         except OSError:
             continue
-        stat = carries and stat_of(pid)
+        stat = marks and stat_of(pid)
         if stat and stat[0][0] not in (b"Z", b"X"):
             fields, comm = stat
-            found[pid] = Member(int(fields[19]), int(fields[2]), int(fields[3]), int(fields[1]),
-                                comm)
+            found[marks[0].split(b"=")[1].decode()][pid] = Member(
+                int(fields[19]), int(fields[2]), int(fields[3]), int(fields[1]), comm)
     return found
+
+
+def new_id(about):
+    """Of a run: no other test's, for who carries its mark is not this one's to end."""
+    return f"{about}-{os.getpid()}-{next(NUMBERS)}"
 
 
 def group_lives(pgid):
@@ -61,23 +66,27 @@ class Launched:
     """`stray run` of a command: its result and its journal are of the state directory s."""
 
     def __init__(self, s, *command, run=None, options=(), wrap=(), user=None, **kw):
-        # its own on this host: who carries another test's mark is not this one's to end
-        run = run or f"r{os.getpid()}-{next(numbers)}"
-        self.state, self.run = s, run
-        self.file = os.path.join(os.path.dirname(s.path), f"{run}.json")
+        self.state, self.run = s, run or new_id("run")
+        self.file = os.path.join(os.path.dirname(s.path), f"{self.run}.json")
         if user is not None:
             kw.update(user=user, group=user, extra_groups=[])
-        kw = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL,
-              "stderr": subprocess.PIPE, "text": True, **kw}
-        argv = [*wrap, STRAY, "run", "-v", f"--json={self.file}", "--id", run, "--state-dir",
-                s.path, *map(str, options), "--", *map(str, command)]
+        # a file, not a pipe: who is left may keep it open
+        self.stderr = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
+        kw = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": self.stderr,
+              **kw}
+        argv = [*wrap, STRAY, "run", "-v", f"--json={self.file}", "--id", self.run,
+                "--state-dir", s.path, *map(str, options), "--", *map(str, command)]
         self.process = subprocess.Popen(argv, **kw)
-        self.said = ""
         self.seen = {}
+
+    @property
+    def said(self):
+        self.stderr.seek(0)
+        return self.stderr.read()
 
     def members(self):
         """Who of it is there; also remembered in self.seen, with what is last known of each."""
-        now = marked("STRAY_RUN_ID", self.run)
+        now = members_of_runs()[self.run]
         self.seen.update(now)
         return now
 
@@ -85,7 +94,7 @@ class Launched:
         """Waits until some of these names are members; all who are then."""
 
         def there():
-            assert self.process.poll() is None, f"it ended: {self.process.communicate()[1]}"
+            assert self.process.poll() is None, f"it ended: {self.said}"
             now = self.members()
             left = [m.comm for m in now.values()]
             return now if all(c in left and (left.remove(c) or True) for c in comms) else None
@@ -94,11 +103,11 @@ class Launched:
 
     def await_file(self, path):
         until(lambda: os.path.exists(path) or self.process.poll() is not None, 3 * PATIENCE)
-        assert os.path.exists(path), f"it ended: {self.process.communicate()[1]}"
+        assert os.path.exists(path), f"it ended: {self.said}"
 
     def finish(self, status=None):
         """Waits for the end of stray; the result."""
-        self.said = self.process.communicate(timeout=4 * PATIENCE)[1] or ""
+        self.process.wait(4 * PATIENCE)
         if status is not None:
             assert self.process.returncode == status, f"{self.process.returncode}: {self.said}"
         with open(self.file, encoding="utf-8") as f:
@@ -118,8 +127,9 @@ class Launched:
                 self.process.wait(PATIENCE)
             self.process.kill()
             self.process.wait()
-        if self.process.stderr:
-            self.process.stderr.close()
+        for stream in (self.process.stdout, self.process.stderr, self.stderr):
+            if stream:
+                stream.close()
         self.members()
         for pid, m in self.seen.items():
             end_identity(pid, m.start)
