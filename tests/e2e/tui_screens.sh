@@ -25,8 +25,8 @@ trap 'play_end; tui_end; rm -rf "$tui_dir"' EXIT
 
 play() {
 	PLAY=$tui_dir LIFE=120 bash "$abs_top_srcdir/doc/incident.sh" >"$tui_dir/said" 2>&1 </dev/null
-	curl=$(play_pid curl) && upload=$(play_pid "sh upload")
-	played=("$curl" "$upload")
+	curl=$(play_pid curl) && upload=$(play_pid "sh upload") && deploy=$(play_pid "sh -c")
+	played=("$curl" "$upload" "$deploy")
 }
 
 # An SGR report of the left button, from 1: click COLUMN ROW.
@@ -40,9 +40,10 @@ column_of() { tui_screen | awk -v t="$1" 'i = index($0, t) { print i; exit }'; }
 pane_says_not() { ! pane_says "$1"; }
 
 play || skip_all "the incident cannot be played here"
-ok "the incident is played" test -n "${played[0]}" -a -n "${played[1]}"
+ok "the incident is played" test -n "${played[0]}" -a -n "${played[1]}" -a -n "${played[2]}"
 
-start 100 30
+# only these: what else is on the host comes and goes, and moves the rows
+start 100 30 -p "$curl,$upload"
 tui_wait "$curl"
 
 # --- the mouse
@@ -81,10 +82,11 @@ ok "the diff counts the rest of the host" tui_wait "elsewhere on this host: +"
 ok "the diff says where it is written" tui_wait "written: $state/acts/"
 quit
 
-start 100 30 -M
-tui_wait "SUSPECT"
-row=$(tui_screen | grep -n 'sh -c ./deploy' | head -n 1 | cut -d: -f1)
+start 100 30 -M -p "$deploy"
+tui_wait "$deploy"
+row=$(row_of " $deploy ")
 tui_keys g
+tui_until pane_says_not "$deploy"
 before=$(tui_screen | tail -n 9)
 click 20 "$row"
 sleep 0.5
