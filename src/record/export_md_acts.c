@@ -53,7 +53,8 @@ static void write_intent(struct words *w, const struct export *x, const json_t *
 	words_text(w, event_str(e, "unit"), EXPORT_TEXT_MAX);
 	if (event_uint(e, "number"))
 		fprintf(w->out, " %" PRIu64, event_uint(e, "number"));
-	fprintf(w->out, ", %zu processes\n", json_array_size(list));
+	fprintf(w->out, ", %zu process%s\n", json_array_size(list),
+		json_array_size(list) == 1 ? "" : "es");
 	json_array_foreach(list, i, v)
 	{
 		fputs("  - aimed at: ", w->out);
