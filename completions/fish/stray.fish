@@ -43,10 +43,26 @@ end
 # The values of option --$argv[1], of which $argv[2] is typed.
 function __stray_values
     switch $argv[1]
+        case capture
+            printf '%s\n' auto netlink none
         case color
             printf '%s\n' auto always never
+        case detach
+            printf '%s\n' allow deny
+        case die-with-parent
+            __fish_complete_pids
         case format
             printf '%s\n' md json html ecs
+        case json
+            __fish_complete_path $argv[2]
+        case keep
+            if string match -q 'exe=*' -- $argv[2]
+                __fish_complete_path (string replace -r '^exe=' '' -- $argv[2]) | string replace -r '^' exe=
+            else
+                printf '%s\n' exe= args=
+            end
+        case leftover
+            printf '%s\n' report end keep
         case only
             printf '%s\n' group session run process members
         case pid
@@ -83,6 +99,27 @@ function __stray_operands
     end
 end
 
+# Of the words of a command line that ends with another those of that, where it has begun or the
+# next word is to begin it; nothing else.  $forms: the options whose value is a word of its own.
+function __stray_inner
+    set -l words $argv[3..]
+    while set -q words[1]
+        switch $words[1]
+            case --
+                set -q words[2]; and printf '%s\n' $words[2..]
+                return 0
+            case '-*'
+                contains -- $words[1] $forms; and set -e words[1]
+                set -q words[1]; or return 1
+            case '*'
+                printf '%s\n' $words
+                return 0
+        end
+        set -e words[1]
+    end
+    not string match -q -- '-*' $cur
+end
+
 function __stray_complete
     set -l words (commandline -opc)
     set -l cur (commandline -ct)
@@ -93,8 +130,17 @@ function __stray_complete
     set -l help (__stray_ask $name --help)
     set -l options (string match -r '^  (?:-., |    )--.*' -- $help)
 
-    # "-k, --grace=DUR": the word before is one that takes a value.
-    for option in (string match -r '^ +(?:-., )?--[a-z-]+=' -- $options | string trim)
+    # "-k, --grace=DUR": those that take a value, which may be the next word.
+    set -l valued (string match -r '^ +(?:-., )?--[a-z-]+=' -- $options | string trim)
+    if string match -q '*CMD*' -- $help[1]
+        set -lx forms (string split ', ' -- (string trim -r -c = -- $valued))
+        set -lx cur $cur
+        if set -l inner (__stray_inner $words)
+            complete -C (string join ' ' -- (string escape -- $inner) $cur)
+            return
+        end
+    end
+    for option in $valued
         set -l forms (string split ', ' -- (string trim -r -c = -- $option))
         if contains -- $words[-1] $forms
             __stray_values (string replace -- -- '' $forms[-1]) $cur

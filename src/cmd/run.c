@@ -330,11 +330,14 @@ static int take_source(struct run_cmd *c, struct err *err)
 {
 	const char *s = c->common.source;
 
-	if (s && strcmp(s, "proc") == 0)
-		c->o.no_events = true;
-	else if (s && strcmp(s, "auto") != 0)
-		return err_set(err, EINVAL, "run: --source: auto or proc, not '%.100s'", s);
-	return 0;
+	if (!s || strcmp(s, "auto") == 0)
+		return 0;
+	c->o.no_events = strcmp(s, "proc") == 0;
+	c->o.needs_events = strcmp(s, "netlink") == 0;
+	return c->o.no_events || c->o.needs_events
+		       ? 0
+		       : err_set(err, EINVAL, "run: --source: auto, netlink or proc, not '%.100s'",
+				 s);
 }
 
 static int run(const struct cmd *cmd, int argc, char **argv)

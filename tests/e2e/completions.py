@@ -37,6 +37,23 @@ TYPED = [
     ("stray snap -o be", "stray snap -o before.json "),
     ("stray snap be", "stray snap be"),
     ("stray why nothing:", "stray why nothing:"),
+    ("stray run --leftover=ke", "stray run --leftover=keep "),
+    ("stray run --capture no", "stray run --capture none "),
+    ("stray run --detach=de", "stray run --detach=deny "),
+    ("stray run --json=be", "stray run --json=before.json "),
+    ("stray run inner-com", "stray run inner-command "),
+    ("stray run -- inner-com", "stray run -- inner-command "),
+    ("stray run -t 5 --json --id=x inner-com", "stray run -t 5 --json --id=x inner-command "),
+    ("stray run --grace 5 -q -- inner-command be",
+     "stray run --grace 5 -q -- inner-command before.json "),
+    ("stray run inner-command --leftover", "stray run inner-command --leftover"),
+]
+
+
+# A value that may be left out: zsh puts a "=" there, which a space takes away again.
+TYPED_MAYBE = [
+    ("stray run --die", "stray run --die-with-parent"),
+    ("stray run --js", "stray run --json"),
 ]
 
 
@@ -53,6 +70,7 @@ class World:
         self.folder = tempfile.mkdtemp()
         os.mkdir(os.path.join(self.folder, "bin"))
         os.symlink(program, os.path.join(self.folder, "bin", "stray"))
+        os.symlink("/bin/true", os.path.join(self.folder, "bin", "inner-command"))
         with open(os.path.join(self.folder, "before.json"), "w", encoding="utf-8"):
             pass
         self.env = dict(os.environ, PATH=f"{self.folder}/bin:{os.environ['PATH']}",
@@ -158,18 +176,18 @@ def living(made):
 
 def in_bash_a_tab_completes_it():
     with World() as world, Made("setsid") as made:
-        type_all(bash, world, TYPED + living(made))
+        type_all(bash, world, TYPED + living(made) + [(t, w + " ") for t, w in TYPED_MAYBE])
 
 
 def in_zsh_a_tab_completes_it():
     with World() as world, Made("setsid") as made:
-        type_all(zsh, world, TYPED + living(made))
+        type_all(zsh, world, TYPED + living(made) + [(t, w + "=") for t, w in TYPED_MAYBE])
 
 
 def in_fish_it_is_offered():
     with World() as world, Made("setsid") as made:
         need("fish")
-        ask_fish(world, TYPED + living(made))
+        ask_fish(world, TYPED + living(made) + [(t, w + " ") for t, w in TYPED_MAYBE])
 
 
 # A program of which two runs are recorded, and one with which nothing works.
