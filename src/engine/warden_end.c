@@ -28,7 +28,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define EXPIRE_NS 2000000000ull    /* --on-expire gets this long, then the TERM goes */
+#define EXPIRE_NS 2000000000ull /* --on-expire gets this long, then the TERM goes */
+#define HELPER_DEATH_NS 100000000ull
 #define KILL_WAIT_NS 2000000000ull /* for the killed to be gone */
 #define AFTER_NS 1000000000ull     /* for reading who is left */
 #define AGAIN_NS 200000000ull      /* for the record of each signal after the TERM */
@@ -347,8 +348,11 @@ static void kill_helper(struct warden *w)
 {
 	struct target_set set = {0};
 
-	if (target_add(&set, w->helper.id, NULL, NULL) == 0)
+	if (target_add(&set, w->helper.id, NULL, NULL) == 0) {
 		signal_group(w->helper.id.pid, &set, SIGKILL, NULL);
+		/* only with its death does what it leaves come to us, where it is told from members */
+		target_set_wait(&set, clock_boot_ns() + HELPER_DEATH_NS, NULL);
+	}
 	target_set_clear(&set);
 	if (w->hurry)
 		warden_say(w, "--on-expire: it was killed, as the end was wanted at once");
