@@ -2,8 +2,8 @@ dist_man_MANS = %D%/stray.1 %D%/stray-adopt.1 %D%/stray-check.1 %D%/stray-diff.1
 	%D%/stray-end.1 %D%/stray-export.1 %D%/stray-formats.5 %D%/stray-freeze.1 %D%/stray-list.1 \
 	%D%/stray-note.1 %D%/stray-run.1 %D%/stray-runs.1 %D%/stray-snap.1 %D%/stray-verify.1 %D%/stray-watch.1 \
 	%D%/stray-why.1
-EXTRA_DIST += %D%/ARCHITECTURE.md %D%/FORMATS.md %D%/WORDS.md %D%/launchers.md %D%/reconstruct.md \
-	%D%/incident.sh %D%/picture.sh %D%/view.png
+EXTRA_DIST += %D%/ARCHITECTURE.md %D%/FORMATS.md %D%/WORDS.md %D%/executors.md \
+	%D%/launchers.md %D%/reconstruct.md %D%/incident.sh %D%/picture.sh %D%/view.png
 
 # A journal verified without stray.
 dist_doc_DATA = %D%/verify.sh

@@ -6,7 +6,7 @@ EXTRA_DIST += %D%/e2e.py
 
 # stray run.
 E2E_RUN = %D%/cases_run.py %D%/cases_run_user.sh %D%/denied.py %D%/denied_user.sh \
-	%D%/launchers.py %D%/launchers_user.sh
+	%D%/executors.py %D%/executors_user.sh %D%/launchers.py %D%/launchers_user.sh
 dist_check_SCRIPTS += $(E2E_RUN)
 TESTS += $(E2E_RUN)
 EXTRA_DIST += %D%/marked.py %D%/ssh_server.py
