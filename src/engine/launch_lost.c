@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "contain/ladder.h"
 #include "engine/recorded.h"
+#include "engine/survivor.h"
 #include "record/operator.h"
 #include "record/process_json.h"
 
@@ -10,6 +11,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #define KILL_WAIT_NS 2000000000ull
 #define PATIENCE_NS 200000000ull
@@ -19,6 +21,11 @@ struct lost {
 	struct recorded run; /* open where it is recorded */
 	bool recorded;
 	uint64_t grace_ns;
+	int signal; /* of the batch under way */
+	struct {
+		struct target *v;
+		size_t n, cap;
+	} sent; /* in it: copies, without a handle */
 };
 
 static void write_signal(struct jw *j, int sig)
@@ -31,6 +38,41 @@ static void write_signal(struct jw *j, int sig)
 		jw_strf(j, "signal", "%d", sig);
 }
 
+static void tell_sent(struct lost *l)
+{
+	struct jw *j = l->recorded && l->sent.n ? recorded_begin(&l->run, "signal_sent", KNOWN_SEEN)
+						: NULL;
+
+	if (j) {
+		jw_str(j, "act", "end");
+		write_signal(j, l->signal);
+		jw_array(j, "to");
+		for (size_t i = 0; i < l->sent.n; i++) {
+			const struct target *t = &l->sent.v[i];
+
+			jw_object(j, NULL);
+			jw_int(j, "pid", t->id.pid);
+			jw_uint(j, "start_ticks", t->id.start);
+			jw_str(j, "result", target_result_name(t->result));
+			jw_str(j, "errno", t->error ? err_name(t->error) : NULL);
+			jw_object_end(j);
+		}
+		jw_array_end(j);
+		recorded_commit(&l->run, false, NULL);
+	}
+	l->sent.n = 0;
+}
+
+static void after_signal(void *ctx, int sig, const struct target *t)
+{
+	struct lost *l = ctx;
+	struct target copy = *t;
+
+	(void)sig;
+	copy.pidfd = -1;
+	VEC_PUSH(&l->sent, copy);
+}
+
 static int before_signal(void *ctx, int sig, const struct identity *to, size_t n, struct err *err)
 {
 	struct lost *l = ctx;
@@ -40,6 +82,8 @@ static int before_signal(void *ctx, int sig, const struct identity *to, size_t n
 	(void)err;
 	if (!l->recorded)
 		return 0;
+	tell_sent(l); /* of the batch before */
+	l->signal = sig;
 	j = recorded_begin(&l->run, "signal_intent", KNOWN_SEEN);
 	if (j) {
 		jw_str(j, "act", "end");
@@ -80,6 +124,43 @@ static void tell_lost(struct lost *l)
 	recorded_change(&l->run, "runner_lost", RUN_LOST, NULL);
 }
 
+static void tell_outcome(struct lost *l, const struct ladder_outcome *o)
+{
+	struct jw *j = recorded_begin(&l->run, o->gone ? "exited" : "survivor",
+				      o->gone ? KNOWN_SEEN : KNOWN_SCANNED);
+
+	if (j) {
+		jw_str(j, "act", "end");
+		process_json_identity(j, "process", o->id);
+		if (!o->gone) {
+			write_signal(j, o->last_signal ? o->last_signal : SIGTERM);
+			jw_str(j, "why", survivor_why(NULL, o));
+			jw_str(j, "errno", o->error ? err_name(o->error) : NULL);
+		} else if (o->death.known && o->death.signalled) {
+			write_signal(j, o->death.code);
+		} else if (o->death.known) {
+			jw_int(j, "status", o->death.code);
+		}
+		if (ladder_after_ns(o))
+			jw_uint(j, "after_ns", ladder_after_ns(o));
+	}
+	recorded_commit(&l->run, false, NULL);
+}
+
+/* What became of each; of who was reaped the kernel tells how it died. */
+static void tell_outcomes(struct lost *l, struct ladder *ladder)
+{
+	const struct ladder_outcome *o;
+	size_t n = 0;
+
+	tell_sent(l);
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		;
+	o = ladder_outcomes(ladder, &n);
+	for (size_t i = 0; l->recorded && i < n; i++)
+		tell_outcome(l, &o[i]);
+}
+
 static void tell_closed(struct lost *l, enum run_state to, size_t alive)
 {
 	struct jw *j = recorded_begin(&l->run, "run_closed", KNOWN_SCANNED);
@@ -106,6 +187,7 @@ void launch_lost(const struct launch_options *o, struct unit *unit, struct ident
 	struct act_hooks hooks = {
 		.ctx = &l,
 		.before_signal = before_signal,
+		.after_signal = after_signal,
 		.members = members,
 		.kill_unit = unit->kind == UNIT_CGROUP ? kill_unit : NULL,
 	};
@@ -126,8 +208,10 @@ void launch_lost(const struct launch_options *o, struct unit *unit, struct ident
 		for (size_t i = 0; i < ids.n; i++)
 			ladder_add(ladder, ids.v[i], NULL);
 	free(ids.v);
-	if (ladder)
+	if (ladder) {
 		ladder_run(ladder, NULL);
+		tell_outcomes(&l, ladder);
+	}
 	alive = ladder ? ladder_alive(ladder) : 1;
 	ladder_free(ladder);
 	out->state = alive ? RUN_SURVIVED : RUN_ENDED;
@@ -144,5 +228,6 @@ void launch_lost(const struct launch_options *o, struct unit *unit, struct ident
 	if (l.recorded)
 		tell_closed(&l, out->state, alive);
 	recorded_close(&l.run);
+	free(l.sent.v);
 	unit_remove(unit);
 }

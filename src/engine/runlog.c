@@ -88,7 +88,8 @@ static int write_file(struct runlog *l, struct entry *e, struct err *err)
 	snprintf(path, sizeof(path), "runs/%s/%.40s", l->r.dir.id, e->file);
 	j = journal_event_begin(&e->event, "snapshot", KNOWN_SCANNED);
 	if (j) {
-		jw_str(j, "act", e->act);
+		if (e->act)
+			jw_str(j, "act", e->act);
 		jw_str(j, "what", e->said);
 		jw_str(j, "file", path);
 		jw_str(j, "sha256", sha256);

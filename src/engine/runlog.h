@@ -48,7 +48,8 @@ int runlog_sync(struct runlog *l, enum run_state to, uint64_t until_ns, struct e
 
 /*
  * Queues a file of the run's directory, and the event `snapshot` that names it with its digest.
- * Takes text (malloc'd), also where it fails.  act, what: as the event has them, literals.
+ * Takes text (malloc'd), also where it fails.  act, what: as the event has them, literals; act
+ * NULL: it is of the run.
  */
 void runlog_file(struct runlog *l, const char *act, const char *what, const char *name, char *text,
 		 size_t len);

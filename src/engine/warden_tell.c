@@ -396,7 +396,8 @@ void warden_tell_look(struct warden *w, const char *what, const struct table *t)
 		return;
 	}
 	snprintf(name, sizeof(name), "%s.json", what);
-	runlog_file(w->log, warden_act(w), what, name, text, len);
+	/* of the run itself, where nobody ended it */
+	runlog_file(w->log, w->cause == CAUSE_NONE ? NULL : warden_act(w), what, name, text, len);
 }
 
 static void write_grace(struct warden *w, struct jw *j)

@@ -41,8 +41,14 @@ void export_free(struct export *x)
 	events_clear(&x->anchors);
 	events_clear(&x->refusals);
 	events_clear(&x->snapshots);
+	events_clear(&x->handed_off);
+	events_clear(&x->detach_denied);
+	events_clear(&x->runner_lost);
 	free(x->files.v);
 	json_decref(x->opened);
+	json_decref(x->command_exited);
+	json_decref(x->hashed);
+	json_decref(x->closed);
 	json_decref(x->record);
 	free(x->record_text);
 	free(x->ledger.v);

@@ -186,6 +186,11 @@ struct export_fate export_fate(const struct export *x, const struct export_act *
 	return f;
 }
 
+bool export_is_own(const struct export *x, const struct export_act *act)
+{
+	return x->story.record.launched && strcmp(act->name, EXPORT_OWN_ACT) == 0;
+}
+
 const json_t *export_act_operator(const struct export_act *act)
 {
 	for (size_t i = 0; i < act->events.n; i++)

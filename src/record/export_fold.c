@@ -52,6 +52,9 @@ static struct export_act *act_of(struct export *x, const json_t *event)
 	const char *name = event_str(event, "act");
 	struct export_act fresh = {0};
 
+	if (!name && x->story.record.launched)
+		name = EXPORT_OWN_ACT;
+
 	for (size_t i = 0; i < x->acts.n; i++)
 		if (strcmp(x->acts.v[i].name, name ? name : "") == 0)
 			return &x->acts.v[i];
@@ -89,10 +92,14 @@ static bool note_aims(const struct export *x, struct export_act *act, const json
 	return true;
 }
 
-static bool is_of_act(const json_t *event)
+static bool is_of_act(const struct export *x, const json_t *event)
 {
 	static const char *const names[] = {"end_requested", "signal_intent", "signal_sent",
 					    "frozen",        "thawed",        "survivor"};
+
+	if (x->story.record.launched &&
+	    (event_is(event, "deadline_expired") || event_is(event, "runner_lost")))
+		return true;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (event_is(event, names[i]))
@@ -104,7 +111,7 @@ static bool fold_act(struct export *x, const json_t *event)
 {
 	struct export_act *act;
 
-	if (!is_of_act(event))
+	if (!is_of_act(x, event))
 		return true;
 	act = act_of(x, event);
 	if (!act || !events_add(&act->events, event))
@@ -146,6 +153,8 @@ static bool fold_member(struct export *x, const json_t *event)
 		return events_add(&x->notes, event);
 	if (!m)
 		return true;
+	if (event_is(event, "kept") && !keep(&m->leftover, event))
+		return false;
 	if (event_is(event, "note") || event_is(event, "kept"))
 		return events_add(&m->explanations, event);
 	if (event_is(event, "exited"))
@@ -160,6 +169,24 @@ static bool fold_member(struct export *x, const json_t *event)
 		return events_add(&m->moves, event);
 	else
 		m->moves_left_off++;
+	return true;
+}
+
+static bool fold_launched(struct export *x, const json_t *event)
+{
+	if (event_is(event, "exited") &&
+	    identity_same(story_identity(event, "process"), x->story.record.run.root))
+		return keep(&x->command_exited, event);
+	if (event_is(event, "hashed"))
+		return keep(&x->hashed, event);
+	if (event_is(event, "run_closed"))
+		return keep(&x->closed, event);
+	if (event_is(event, "handed_off"))
+		return events_add(&x->handed_off, event);
+	if (event_is(event, "detach_denied"))
+		return events_add(&x->detach_denied, event);
+	if (event_is(event, "runner_lost"))
+		return events_add(&x->runner_lost, event);
 	return true;
 }
 
@@ -281,7 +308,8 @@ int export_fold(struct export *x, const json_t *event, struct err *err)
 	if (x->story.state != before)
 		x->state_seq = event_uint(event, "seq");
 	note_over(x, event);
-	if (!grow(x, event) || !fold_act(x, event) || !fold_member(x, event) || !fold_run(x, event))
+	if (!grow(x, event) || !fold_act(x, event) || !fold_member(x, event) ||
+	    !fold_run(x, event) || (x->story.record.launched && !fold_launched(x, event)))
 		return err_nomem(err);
 	r = fold_clocks(x, event);
 	if (!r)

@@ -108,6 +108,8 @@ static int write_all(struct jw *j, const struct export *x, struct err *err)
 	else
 		jw_null(j, "record");
 	export_json_files(j, &x->files);
+	if (x->story.record.launched)
+		export_json_launched(j, x);
 	export_json_leftovers(j, x);
 	export_json_acts(j, x);
 	write_remaining(j, x);

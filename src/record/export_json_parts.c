@@ -167,6 +167,14 @@ static void write_leftover(struct jw *j, const struct export *x, size_t i)
 	jw_object_end(j);
 }
 
+void export_json_launched(struct jw *j, const struct export *x)
+{
+	write_seq(j, "command_exited", x->command_exited);
+	export_json_seqs(j, "runner_lost", NULL, &x->runner_lost);
+	export_json_seqs(j, "handed_off", NULL, &x->handed_off);
+	export_json_seqs(j, "detach_denied", NULL, &x->detach_denied);
+}
+
 void export_json_leftovers(struct jw *j, const struct export *x)
 {
 	jw_array(j, "leftovers");

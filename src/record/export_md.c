@@ -92,6 +92,10 @@ static void write_summary(struct words *w, const struct export *x)
 		   event_str(x->record, "approved_by") ? event_str(x->record, "approved_by")
 						       : "nobody was named",
 		   SUMMARY_MAX);
+	if (x->story.record.launched) {
+		fputs("\n- How it ended: ", w->out);
+		export_md_ended(w, x);
+	}
 	fprintf(w->out,
 		"\n- What got away: of %zu members that are known %zu were alive when the run was "
 		"over, or since, or after a signal; %zu of these are unexplained%s\n",

@@ -15,7 +15,12 @@ static void begin_item(struct words *w, const json_t *e)
 static void write_asked(struct words *w, const json_t *e)
 {
 	begin_item(w, e);
-	fputs("the end of the run was asked for; grace ", w->out);
+	fputs("the end of the run was asked for", w->out);
+	if (event_str(e, "cause")) {
+		fputs(": ", w->out);
+		words_cause(w, e);
+	}
+	fputs("; grace ", w->out);
 	if (json_is_integer(json_object_get(e, "grace_ns")))
 		phrase_seconds(w->out, event_uint(e, "grace_ns"));
 	else
@@ -44,6 +49,7 @@ static void write_spared(struct words *w, const struct export *x, const json_t *
 static void write_intent(struct words *w, const struct export *x, const json_t *e)
 {
 	const json_t *list = json_object_get(e, "to"), *v;
+	const json_t *grace = json_object_get(e, "in_grace");
 	size_t i;
 
 	begin_item(w, e);
@@ -55,6 +61,12 @@ static void write_intent(struct words *w, const struct export *x, const json_t *
 		fprintf(w->out, " %" PRIu64, event_uint(e, "number"));
 	fprintf(w->out, ", %zu process%s\n", json_array_size(list),
 		json_array_size(list) == 1 ? "" : "es");
+	if (json_is_object(grace))
+		fprintf(w->out,
+			"  - of the run since the TERM: %" PRIu64 " forked, %" PRIu64
+			" executed, %" PRIu64 " ended\n",
+			event_uint(grace, "forked"), event_uint(grace, "execed"),
+			event_uint(grace, "exited"));
 	json_array_foreach(list, i, v)
 	{
 		fputs("  - aimed at: ", w->out);
@@ -64,9 +76,10 @@ static void write_intent(struct words *w, const struct export *x, const json_t *
 	write_spared(w, x, e);
 }
 
-static void write_event(struct words *w, const struct export *x, const json_t *e)
+static void write_event(struct words *w, const struct export *x, const struct export_act *act,
+			const json_t *e)
 {
-	if (event_is(e, "snapshot"))
+	if (event_is(e, "snapshot") && !export_is_own(x, act))
 		return;
 	if (event_is(e, "end_requested")) {
 		write_asked(w, e);
@@ -235,19 +248,22 @@ static void write_diff(struct words *w, const struct export *x, const struct exp
 
 static void write_act(struct words *w, const struct export *x, const struct export_act *act)
 {
-	fputs("\n### Act ", w->out);
-	words_text(w, act->name[0] ? act->name : "(without a directory of its own)", 0);
+	fputs(export_is_own(x, act) ? "\n### Its end, by the stray that held it" : "\n### Act ",
+	      w->out);
+	if (!export_is_own(x, act))
+		words_text(w, act->name[0] ? act->name : "(without a directory of its own)", 0);
 	fputs("\n\n", w->out);
 	fputs("Operator: ", w->out);
 	words_operator(w, export_act_operator(act));
 	fputs("\n\n", w->out);
 	for (size_t i = 0; i < act->events.n; i++)
-		write_event(w, x, act->events.v[i]);
+		write_event(w, x, act, act->events.v[i]);
 	if (act->aims.n)
 		fputs("\nWhat became of whom it aimed at:\n\n", w->out);
 	for (size_t i = 0; i < act->aims.n; i++)
 		write_fate(w, x, act, act->aims.v[i]);
-	write_diff(w, x, act);
+	if (!export_is_own(x, act)) /* which compares nothing, but names who is left */
+		write_diff(w, x, act);
 	fputs("\nIts files:\n\n", w->out);
 	words_files(w, &act->files);
 }

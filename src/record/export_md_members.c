@@ -312,4 +312,6 @@ void export_md_leftovers(struct words *w, const struct export *x)
 		}
 	if (!n)
 		fputs("\nNone is known.\n", w->out);
+	if (x->story.record.launched)
+		export_md_escapes(w, x);
 }

@@ -39,8 +39,13 @@ static void write_stated(struct words *w, const struct export *x)
 static void write_requesters(struct words *w, const struct export *x)
 {
 	const struct run_record *r = &x->story.record;
+	const char *sha256 = r->requester_sha256[0] ? r->requester_sha256
+						    : event_str(x->hashed, "requester_sha256");
 
-	fputs("\nWho asked for the record:\n\n- Operator: ", w->out);
+	fprintf(w->out, "\nWho %s:\n\n", r->launched ? "started it" : "asked for the record");
+	if (r->launched)
+		item(w, "Who answers for it", r->approved_by ? r->approved_by : "nobody was named");
+	fputs("- Operator: ", w->out);
 	words_by(w, &r->operator);
 	fputs("\n- By the processes (innermost first): ", w->out);
 	if (!r->requested_by.n)
@@ -59,7 +64,7 @@ static void write_requesters(struct words *w, const struct export *x)
 	if (!w->error)
 		w->error = markdown_bytes(w->out, &r->requester_exe, EXPORT_TEXT_MAX);
 	fputs(", SHA-256 ", w->out);
-	words_text(w, r->requester_sha256[0] ? r->requester_sha256 : NULL, 0);
+	words_text(w, sha256, 0);
 	fputs("\n", w->out);
 }
 
@@ -140,8 +145,13 @@ void export_md_run(struct words *w, const struct export *x)
 	else
 		fputs("- Over since: it was not over when the journal ended\n", w->out);
 	write_root(w, x);
-	write_stated(w, x);
+	if (r->launched)
+		export_md_held(w, x);
+	else
+		write_stated(w, x);
 	write_requesters(w, x);
+	if (r->launched && !x->files.n) /* they are of its end */
+		return;
 	fputs("\nIts members, before (when it was recorded) and after (when it was closed):\n\n",
 	      w->out);
 	words_files(w, &x->files);

@@ -90,6 +90,9 @@ struct export
 	struct events snapshots;                /* of its members, by no act */
 	struct export_file_list files;          /* that these name */
 	json_t *opened;                         /* owned: the first event; NULL: none */
+	/* Of a launched one. */
+	json_t *command_exited, *hashed, *closed; /* owned; NULL: none; closed: the last */
+	struct events handed_off, detach_denied, runner_lost;
 	uint64_t unread; /* events whose members are not what this stray knows */
 
 	uint64_t over_seq, over_wall_ns; /* 0: it is not */
@@ -151,6 +154,10 @@ struct export_fate {
 struct export_fate export_fate(const struct export *x, const struct export_act *act,
 			       struct identity id);
 
+/* The act of the stray that held a launched run: its events name no directory of their own. */
+#define EXPORT_OWN_ACT "end"
+bool export_is_own(const struct export *x, const struct export_act *act);
+
 /* The first of its events that says who acted; borrowed; NULL: none. */
 const json_t *export_act_operator(const struct export_act *act);
 
@@ -179,6 +186,12 @@ void words_files(struct words *w, const struct export_file_list *files);
 
 /* Chapters. */
 void export_md_run(struct words *w, const struct export *x);
+/* Of a launched run: what held it; in a sentence how it ended; what left it another way. */
+void export_md_held(struct words *w, const struct export *x);
+void export_md_ended(struct words *w, const struct export *x);
+void export_md_escapes(struct words *w, const struct export *x);
+/* Why its end was asked for, of an end_requested. */
+void words_cause(struct words *w, const json_t *event);
 void export_md_leftovers(struct words *w, const struct export *x);
 void export_md_acts(struct words *w, const struct export *x);
 void export_md_verification(struct words *w, const struct export *x);
@@ -186,6 +199,7 @@ void export_md_verification(struct words *w, const struct export *x);
 void export_md_member(struct words *w, const struct export *x, struct identity id);
 
 void export_json_verification(struct jw *j, const struct export *x);
+void export_json_launched(struct jw *j, const struct export *x);
 void export_json_leftovers(struct jw *j, const struct export *x);
 void export_json_acts(struct jw *j, const struct export *x);
 void export_json_files(struct jw *j, const struct export_file_list *files);

@@ -124,7 +124,9 @@ static int settle_record(struct export *x)
 		       "what ended before %s, when stray looked first: nothing was recorded then",
 		       when);
 	if (!r && cannot)
-		r = export_gap(x, "containment", 0, 0, "%.300s", cannot);
+		r = export_gap(x, "containment", 0, 0, "%s%.300s",
+			       x->story.record.launched ? "what got out of what held it: " : "",
+			       cannot);
 	return r ? r : export_coverage(x, coverage, "the first look");
 }
 

@@ -214,6 +214,8 @@ static void whole(struct words *w, const json_t *e, const char *key)
 		words_command(w, e, SHORT_MAX);
 	else if (strcmp(key, "outlived") == 0)
 		words_outlived(w, e);
+	else if (strcmp(key, "cause") == 0)
+		words_cause(w, e);
 	else
 		facts(w, e);
 }
@@ -310,6 +312,7 @@ static const struct sentence {
 	{"left_cgroup", NULL, "{@process} left cgroup {=from} for {=to}"},
 	{"leftover", NULL, "{@process} is left ({,classes}){!facts}"},
 	{"deadline_expired", NULL, "the deadline passed: {~deadline_at}"},
+	{"end_requested", "cause", "the end was asked for: {!cause}; by {!operator}"},
 	{"end_requested", NULL, "the end was asked for by {!operator}"},
 	{"signal_intent", NULL,
 	 "{=signal} intended by {!operator}; unit {=unit}[ {#number}]; to {*to}; not aimed at: "
@@ -327,11 +330,23 @@ static const struct sentence {
 	 "action REFUSED: {=action|(not named)}, the run being {=state}; asked by {!operator}"},
 	{"watch_started", NULL, "{@watcher} began to watch"},
 	{"watch_stopped", NULL, "{@watcher} stopped watching: {=reason}"},
+	{"runner_lost", "role", "the {=role} of the run, {@process}, was killed"},
 	{"runner_lost", NULL, "{@watcher} that watched was found dead"},
 	{"clock_stepped", NULL, "the wall clock was stepped by {+by_ns}"},
 	{"events_lost", NULL, "{#count} events of {=source} were lost"},
 	{"anchored", NULL, "head of event {#anchored_seq} sent to {=to}"},
 	{"torn_tail", NULL, "the writer before had died while it wrote: {#bytes} bytes"},
+	{"handed_off", NULL, "{@process} handed work off: {!command}"},
+	{"detach_denied", "pgid",
+	 "{@process} was refused to detach: setpgid of {#pid|itself} to {#pgid}"},
+	{"detach_denied", NULL, "{@process} was refused to detach: {=call}"},
+	{"hashed", NULL,
+	 "SHA-256 of stray: {=stray_sha256|not read}; of who started it: "
+	 "{=requester_sha256|not read}"},
+	{"run_closed", "error", "run closed: {=state}, it never ran: {\"error}"},
+	{"run_closed", "forked",
+	 "run closed: {=state}, alive {#alive}; in all {#forked} forked, {#execed} executed, "
+	 "{#exited} ended; {#events_lost} events lost, {#events_counted} counted only"},
 	{"run_closed", NULL, "run closed: {=state}, alive {#alive}[, over since {~over_at}]"},
 	{"reach", NULL,
 	 "connections: {/connections}[; not known of {#processes_not_asked} processes]"},

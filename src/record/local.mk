@@ -11,6 +11,7 @@ librecord_a_SOURCES = \
 	%D%/export_event.c %D%/export_files.c %D%/export_fold.c %D%/export_settle.c \
 	%D%/export_json.c %D%/export_json_parts.c \
 	%D%/export_md.c %D%/export_md_acts.c %D%/export_md_members.c %D%/export_md_run.c \
+	%D%/export_md_launched.c \
 	%D%/export_who.c \
 	%D%/export_words.c \
 	%D%/host_json.c %D%/host_json.h \

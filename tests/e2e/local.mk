@@ -31,8 +31,8 @@ EXTRA_DIST += %D%/job.pl %D%/tui_lib.sh %D%/tui_watch.sh
 dist_check_SCRIPTS += %D%/doctor.py %D%/doctor_user.sh %D%/warden.py %D%/warden_user.sh
 TESTS += %D%/doctor.py %D%/doctor_user.sh %D%/warden.py %D%/warden_user.sh
 
-dist_check_SCRIPTS += %D%/export.py
-TESTS += %D%/export.py
+dist_check_SCRIPTS += %D%/export.py %D%/export_run.py
+TESTS += %D%/export.py %D%/export_run.py
 
 # What is run as a run.
 E2E_LAUNCHED = %D%/run.py %D%/run_disk.py %D%/run_ends.py %D%/run_ends_user.sh \
