@@ -355,7 +355,7 @@ def a_frozen_member_is_left_and_named():
     try:
         with state() as s, Launched(
                 s, "sh", "-c", f"sleep {LIFE} & echo $! >{path}/cgroup.procs; "
-                f"echo FROZEN >{path}/freezer.state; {SLEEP}", options=["-t", "1", "-k", "0"]) as run:
+                f"echo FROZEN >{path}/freezer.state; {SLEEP}", options=["-t", "4", "-k", "0"]) as run:
             members = run.await_members("sleep", "sleep")
             result = run.finish(124)
             left = {p: m for p, m in members.items() if alive(p)}
