@@ -280,7 +280,7 @@ def an_end_that_comes_at_any_moment_of_the_start_hits_the_run_alone():
 def a_member_that_detaches_late_is_still_a_member():
     with state() as s:
         code = PRELUDE + "time.sleep(0.6)\nos.setsid() if not os.fork() else None\ntime.sleep(60)"
-        with Launched(s, sys.executable, "-c", code, options=["-t", "2", "-k", "0"]) as run:
+        with Launched(s, sys.executable, "-c", code, options=["-t", "4", "-k", "0"]) as run:
             run.await_members("python3", "python3")
             result = run.finish(124)
             assert len(result["detached"]) == 1 and result["survivors"] == []
@@ -332,7 +332,7 @@ def a_daemon_that_was_there_before_is_left_alone():
         before = subprocess.Popen(line, start_new_session=True)
         try:
             with Launched(s, "sh", "-c", f"setsid {' '.join(line)} & {SLEEP}",
-                          options=["-t", "1", "-k", "0"]) as run:
+                          options=["-t", "4", "-k", "0"]) as run:
                 run.await_members("sleep", "sleep")
                 result = run.finish(124)
                 assert_gone(run.seen)
@@ -386,7 +386,7 @@ def a_member_that_may_not_be_signalled_is_left_and_named():
         assert done.returncode == 0, done.stderr
         os.chmod(program, 0o4755)
         os.chown(os.path.dirname(s.path), 65534, 65534)
-        with Launched(s, "sh", "-c", f"{program} & {SLEEP}", options=["-t", "1", "-k", "0.2"],
+        with Launched(s, "sh", "-c", f"{program} & {SLEEP}", options=["-t", "4", "-k", "0.2"],
                       user=65534) as run:
             members = run.await_members("becomes-root", "sleep")
             pid = next(p for p, m in members.items() if m.comm == "becomes-root")
@@ -430,7 +430,7 @@ def secrets_in_arguments_are_in_no_result_record_or_line():
 
 
 def a_run_whose_warden_is_stopped_may_not_act_beyond_its_deadline():
-    with state() as s, Launched(s, "sleep", str(LIFE), options=["-t", "1", "-k", "0"]) as run:
+    with state() as s, Launched(s, "sleep", str(LIFE), options=["-t", "4", "-k", "0"]) as run:
         run.await_members("sleep")
         s("check", run.run, status=0)
         warden = s.record(run.run)["warden"]

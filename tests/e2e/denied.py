@@ -26,7 +26,7 @@ def ends_at_its_deadline(*, kind, says=(), fallbacks=(), owner=None, **kw):
     with state() as s:
         if owner or kw.get("user"):
             os.chown(os.path.dirname(s.path), *2 * [owner or kw["user"]])
-        with Launched(s, "sh", "-c", SPRAWL, options=["-t", "2", "-k", "0.2"], **kw) as run:
+        with Launched(s, "sh", "-c", SPRAWL, options=["-t", "6", "-k", "0.2"], **kw) as run:
             members = run.await_members(*SPRAWL_NAMES)
             result = run.finish(124)
             assert_gone(run.seen)
