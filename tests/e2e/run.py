@@ -420,9 +420,8 @@ def what_was_old_and_went_stands_out_and_what_came_again_is_restarted():
     with state() as s, Code(OLD) as made:
         stopped, again, stays = made.pids
         time.sleep(11)  # old is what has been there for ten seconds
-        with Running(s, stdin=subprocess.PIPE, sh="echo up; read x; exit 0") as r:
+        with Running(s, stdin=subprocess.PIPE, sh=f"echo up; read x; kill {stopped}") as r:
             assert r.process.stdout.readline() == "up\n"  # the host was looked at before
-            os.kill(stopped, signal.SIGTERM)
             place = os.readlink(f"/proc/{again}/cwd")
             os.kill(again, signal.SIGTERM)
             with subprocess.Popen(["sleep", "72"], cwd=place) as fresh:

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 
-from e2e import PATIENCE, STRAY, Code, alive, end_identity, main, start_of, stray, until
+from e2e import PATIENCE, STRAY, Code, Skip, alive, as_root, end_identity, main, start_of, stray, until
 from launched import Running, children_of, gone, run
 from recorded import state
 
@@ -157,6 +157,46 @@ def those_that_fork_each_other_again_are_ended_too():
             done = run(s, "-q", "-t", "1", "-k", grace, cmd=[sys.executable, "-c", code], status=124)
             assert done.result["state"] == "ended" and not done.result["survivors"], done.result
             assert s.json("runs")["runs"][0]["alive"] == 0
+
+
+@contextlib.contextmanager
+def freezer():
+    """A cgroup (v1) whose members, while they are frozen, no KILL ends."""
+    as_root()
+    path = f"/sys/fs/cgroup/freezer/stray-test-{os.getpid()}"
+    try:
+        os.mkdir(path)
+    except OSError as why:
+        raise Skip(f"no freezer (cgroup v1) here: {why.strerror}") from None
+    try:
+        yield path
+    finally:
+        with open(f"{path}/freezer.state", "w", encoding="ascii") as f:
+            f.write("THAWED")
+
+        def empty():
+            with open(f"{path}/cgroup.procs", encoding="ascii") as f:
+                return not f.read()
+        until(empty)
+        os.rmdir(path)
+
+
+def what_no_kill_ends_is_named_with_the_reason_and_is_no_success():
+    with state() as s, freezer() as at:
+        done = run(s, "-t", "1", "-k", "0.3", status=124,
+                   sh=f"sh -c 'echo $$; echo $$ > {at}/cgroup.procs; exec sleep 60' & sleep 0.4; "
+                      f"echo FROZEN > {at}/freezer.state; exec sleep 61")
+        pid = int(done.out)
+        assert alive(pid) and done.result["state"] == "survived", done.result
+        assert [(x["pid"], x["why"]) for x in done.result["survivors"]] == [(pid, "frozen")]
+        assert [p["pid"] for p in done.result["added_processes"]] == [pid], done.result
+        assert f"still alive: {pid}" in done.err and "1 ALIVE" in done.err, done.err
+        events = s.events(done.id)
+        order = [place(events, "snapshot", what="after"), place(events, "survivor", why="frozen"),
+                 place(events, "run_closed", state="survived", alive=1)]
+        assert order == sorted(order) and events[order[1]]["process"]["pid"] == pid
+        assert s.json("runs")["runs"][0]["state"] == "survived"
+        s("verify")
 
 
 # --- signals to stray
@@ -449,6 +489,7 @@ main([
     what_happened_in_the_grace_is_counted,
     whatever_a_member_did_it_is_gone_after_the_deadline,
     those_that_fork_each_other_again_are_ended_too,
+    what_no_kill_ends_is_named_with_the_reason_and_is_no_success,
     a_signal_to_stray_ends_the_run_and_is_its_status,
     a_second_signal_kills_at_once,
     the_first_signal_during_the_grace_of_a_deadline_does_not_cut_it_short,
