@@ -145,5 +145,5 @@ line "stray run --id=hup -- sh -c 'trap \"\" HUP; echo U\"\"P; sleep 60'"
 tui_wait UP
 tui_tmux respawn-window -k -t :0 sleep 60
 ok "a terminal that is closed ends the run" tui_until has_event hup run_closed
-ok "all journals hold" "$stray" verify --state-dir "$state" >/dev/null
+ok "all journals hold" "$stray" verify --state-dir "$state"
 tap_end
