@@ -440,6 +440,8 @@ static void wait_for_something(struct warden *w)
 		on_signals(w);
 	if (p[FD_TALK].revents)
 		on_talk(w);
+	if (p[FD_UNIT].revents) /* readable until it is read (cgroup.events) */
+		unit_is_empty(w->unit, NULL);
 	if (p[FD_DENY].revents)
 		warden_deny(w);
 	if (p[FD_DOOR].revents)

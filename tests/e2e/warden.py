@@ -51,6 +51,11 @@ class Run:
         self.process.wait()
 
 
+def cpu_ticks(pid):
+    with open(f"/proc/{pid}/stat", encoding="latin-1") as f:
+        return sum(map(int, f.read().rpartition(")")[2].split()[11:13]))
+
+
 def members(run):
     """Every process that the run's journal knows of, by identity."""
     found = [(e["process"]["pid"], e["process"]["start_ticks"]) for e in run.named("started")]
@@ -228,6 +233,16 @@ def who_leaves_the_cgroup_is_told_and_ended_all_the_same():
         assert none_alive(run)
 
 
+def a_warden_that_waits_takes_no_time():
+    with state_dir() as d, Run(d, "--", "sleep", "3") as run:
+        pid = run.recorded.record("r")["warden"]["pid"]
+        before = cpu_ticks(pid)
+        time.sleep(1)
+        took = cpu_ticks(pid) - before
+        assert took < os.sysconf("SC_CLK_TCK") / 10, f"{took} ticks of CPU in a second"
+        assert run.over()[0] == 0
+
+
 main([
     what_is_asked_is_answered_in_its_place_in_the_journal,
     no_acceptance_follows_the_expiry_whoever_asks_how_often,
@@ -239,4 +254,5 @@ main([
     what_a_service_starts_with_the_runs_mark_is_ended_with_the_run,
     what_a_service_started_and_is_left_is_named_as_handed_off,
     who_leaves_the_cgroup_is_told_and_ended_all_the_same,
+    a_warden_that_waits_takes_no_time,
 ])
