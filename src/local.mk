@@ -10,7 +10,7 @@ include %D%/cmd/local.mk
 # Linked from the last folder to the first.
 STRAY_LIBS = libcmd.a libtui.a libengine.a libreach.a librecord.a \
 	libcontain.a libsource.a libmodel.a libbase.a
-STRAY_LIBADD = $(NCURSESW_LIBS) $(PROC2_LIBS) $(JANSSON_LIBS) $(SODIUM_LIBS) $(SECCOMP_LIBS) \
+STRAY_LIBADD = $(NCURSESW_LIBS) $(JANSSON_LIBS) $(SODIUM_LIBS) $(SECCOMP_LIBS) \
 	-lm -lpthread
 
 bin_PROGRAMS += stray

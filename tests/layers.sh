@@ -15,7 +15,7 @@ layers() {
 	cat <<-EOS
 		base:    :$LAYERS_JANSSON -lm
 		model:   base:
-		source:  base model:$LAYERS_PROC2
+		source:  base model:
 		contain: base model:$LAYERS_SECCOMP
 		record:  base model:$LAYERS_SODIUM
 		reach:   base model:

@@ -50,14 +50,15 @@ ssize_t details_read_whole(struct details_reader *r, int dir, const char *name, 
 	if (fd < 0)
 		return -errno;
 	for (;;) {
-		ssize_t n = read(fd, r->buf + used, r->buf_size - 1 - used);
+		size_t room = r->buf_size - 1 - used;
+		ssize_t n = read(fd, r->buf + used, room);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			return -errno;
 		used += (size_t)n;
-		if (n == 0 || used >= max)
+		if ((size_t)n < room || used >= max)
 			break;
 		if (used == r->buf_size - 1) {
 			char *grown = realloc(r->buf, r->buf_size * 2);

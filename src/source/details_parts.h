@@ -11,7 +11,10 @@
 
 /* All of these: dir is of /proc/PID; 0 (a length), or -errno. */
 
-/* Reads a file whole into the scratch buffer, which grows up to max bytes. */
+/*
+ * Reads cmdline or environ whole into the scratch buffer, which grows up to max bytes.  What fills
+ * less than was asked for is the last of it (fs/proc/base.c, get_mm_cmdline, environ_read).
+ */
 ssize_t details_read_whole(struct details_reader *r, int dir, const char *name, size_t max);
 
 /* Marks, and names that tell of a credential; the scratch is wiped of values. */

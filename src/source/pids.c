@@ -2,6 +2,7 @@
 
 #include "config.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <libproc2/pids.h>
 #include <stdlib.h>
@@ -51,10 +52,41 @@ enum {
 	I_COUNT
 };
 
+/* What is called of libproc2. */
+struct library {
+	typeof(procps_pids_new) *new;
+	typeof(procps_pids_unref) *unref;
+	typeof(procps_pids_reap) *reap;
+	typeof(procps_pids_get) *get;
+};
+
 struct pids_reader {
+	struct library lib;
 	struct pids_info *info;
 	uint64_t page_kb;
 };
+
+/*
+ * It brings seven libraries, which most commands and a run's warden do not need: so it is loaded
+ * here, and stays.
+ */
+static int load(struct library *lib, struct err *err)
+{
+	void *so = dlopen(STRAY_PROC2_SONAME, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+
+	if (so) {
+		*lib = (struct library){
+			.new = dlsym(so, "procps_pids_new"),
+			.unref = dlsym(so, "procps_pids_unref"),
+			.reap = dlsym(so, "procps_pids_reap"),
+			.get = dlsym(so, "procps_pids_get"),
+		};
+		dlclose(so); /* not unloaded */
+	}
+	if (lib->new && lib->unref && lib->reap && lib->get)
+		return 0;
+	return err_set(err, ELIBACC, "/proc cannot be read: %s", dlerror());
+}
 
 int pids_open(struct pids_reader **out, struct err *err)
 {
@@ -63,7 +95,12 @@ int pids_open(struct pids_reader **out, struct err *err)
 
 	if (!r)
 		return err_nomem(err);
-	rc = procps_pids_new(&r->info, items, I_COUNT);
+	rc = load(&r->lib, err);
+	if (rc < 0) {
+		free(r);
+		return rc;
+	}
+	rc = r->lib.new(&r->info, items, I_COUNT);
 	if (rc < 0) {
 		free(r);
 		return err_errno(err, -rc, "/proc cannot be read");
@@ -77,7 +114,7 @@ void pids_close(struct pids_reader *r)
 {
 	if (!r)
 		return;
-	procps_pids_unref(&r->info);
+	r->lib.unref(&r->info);
 	free(r);
 }
 
@@ -104,7 +141,7 @@ static const char *fill(struct pids_reader *r, struct pids_stack *s, struct proc
 
 int pids_each(struct pids_reader *r, pids_fn *fn, void *ctx, struct err *err)
 {
-	struct pids_fetch *fetch = procps_pids_reap(r->info, PIDS_FETCH_TASKS_ONLY);
+	struct pids_fetch *fetch = r->lib.reap(r->info, PIDS_FETCH_TASKS_ONLY);
 
 	if (!fetch)
 		return err_errno(err, errno ? errno : EIO, "/proc cannot be read");
@@ -124,7 +161,7 @@ int pids_stream(struct pids_reader *r, pids_fn *fn, void *ctx, struct err *err)
 	struct pids_stack *s;
 	int rc = 0;
 
-	while (!rc && (errno = 0, s = procps_pids_get(r->info, PIDS_FETCH_TASKS_ONLY))) {
+	while (!rc && (errno = 0, s = r->lib.get(r->info, PIDS_FETCH_TASKS_ONLY))) {
 		struct process p;
 		const char *comm = fill(r, s, &p);
 
@@ -134,7 +171,7 @@ int pids_stream(struct pids_reader *r, pids_fn *fn, void *ctx, struct err *err)
 	if (!rc && (errno == ENOMEM || errno == EMFILE || errno == ENFILE || errno == EIO))
 		return err_errno(err, errno, "/proc cannot be read");
 	if (rc) /* the next pass begins anew: drain this one */
-		while (procps_pids_get(r->info, PIDS_FETCH_TASKS_ONLY))
+		while (r->lib.get(r->info, PIDS_FETCH_TASKS_ONLY))
 			;
 	return rc;
 }

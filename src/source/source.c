@@ -80,9 +80,11 @@ int source_open(const struct source_options *options, struct source **out, struc
 	r = check_spare_fds(s->proc_fd, err);
 	if (r < 0)
 		goto fail;
-	r = pids_open(&s->pids, err);
-	if (r < 0)
-		goto fail;
+	if (options->lean) {
+		r = statfds_open(s->proc_fd, false, &s->statfds, err);
+		if (r < 0)
+			goto fail;
+	}
 	r = details_open(&s->details, s->proc_fd, &s->options, err);
 	if (r < 0)
 		goto fail;
@@ -222,6 +224,8 @@ int source_each(struct source *s, source_each_fn *fn, void *ctx, struct host *ho
 	memset(coverage, 0, sizeof(*coverage));
 	coverage->sources = 1u << SOURCE_PROC;
 	r = hostinfo_read(s->proc_fd, host, coverage, err);
+	if (!r && !s->pids)
+		r = pids_open(&s->pids, err);
 	return r ? r : pids_stream(s->pids, stream_process, &e, err);
 }
 

@@ -23,6 +23,9 @@ struct source_options {
 	size_t cmdline_keep;        /* bytes kept of a longer command line, head and tail; 0: all */
 	bool unmask;
 	bool again_and_again; /* scans follow one another: keep open what each reads (statfds.h) */
+	/* without libproc2, whose start takes as long as a short command: no owners, and of the
+	 * kernel's own threads no details */
+	bool lean;
 	const char *const *marks; /* more environment names to keep, borrowed */
 	size_t n_marks;
 	const char *replay; /* a snapshot file; NULL: /proc */

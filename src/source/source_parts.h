@@ -26,8 +26,8 @@ struct source {
 	struct source_options options;
 	pid_t *avoid; /* owned: options.avoid */
 	int proc_fd;
-	struct pids_reader *pids;
-	struct statfds *statfds; /* from the second scan on, where asked for: then pids is NULL */
+	struct pids_reader *pids; /* from the first scan that needs it on */
+	struct statfds *statfds;  /* from the second scan on, where asked for: then pids is NULL */
 	struct details_reader details;
 	struct seen_list seen;
 	struct seen_list now; /* of the scan under way */

@@ -107,7 +107,7 @@ static int read_details(struct source *s, struct process *p, struct seen *now, c
  */
 static int read_or_put_off(struct scan *scan, struct process *p, struct seen *now, const char *comm)
 {
-	if (!scan->s->options.details)
+	if (!scan->s->options.details || (scan->s->options.lean && process_is_kthread(p)))
 		return 0;
 	if (!scan->s->statfds)
 		return keep_comm(scan, comm) ? 0 : -ENOMEM;
@@ -234,9 +234,11 @@ static int read_stats(struct source *s, struct scan *scan, struct err *err)
 
 	if (s->statfds)
 		return statfds_each(s->statfds, add_process, scan, err);
-	r = pids_each(s->pids, add_process, scan, err);
+	r = s->pids ? 0 : pids_open(&s->pids, err);
+	if (!r)
+		r = pids_each(s->pids, add_process, scan, err);
 	if (!r && s->options.again_and_again)
-		r = statfds_open(s->proc_fd, &s->statfds, err);
+		r = statfds_open(s->proc_fd, true, &s->statfds, err);
 	if (s->statfds) { /* what libproc2 holds for the whole table is not small */
 		pids_close(s->pids);
 		s->pids = NULL;

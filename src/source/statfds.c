@@ -32,6 +32,7 @@ struct statfds {
 	int proc_fd;
 	DIR *dir;
 	struct kept_list kept, now; /* now: of the pass under way */
+	bool keep;
 	size_t open, limit;
 	unsigned pass;
 	uint64_t page_kb;
@@ -56,7 +57,7 @@ static size_t raise_limit(void)
 	return l.rlim_cur < STATFDS_MAX ? l.rlim_cur : STATFDS_MAX;
 }
 
-int statfds_open(int proc_fd, struct statfds **out, struct err *err)
+int statfds_open(int proc_fd, bool keep, struct statfds **out, struct err *err)
 {
 	struct statfds *s = calloc(1, sizeof(*s));
 	int fd;
@@ -65,7 +66,8 @@ int statfds_open(int proc_fd, struct statfds **out, struct err *err)
 		return err_nomem(err);
 	s->proc_fd = proc_fd;
 	s->page_kb = (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
-	s->limit = raise_limit();
+	s->keep = keep;
+	s->limit = keep ? raise_limit() : 0;
 	fd = openat(proc_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	s->dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!s->dir) {
@@ -210,8 +212,8 @@ static int read_one(struct statfds *s, pid_t pid, struct kept *was, pids_fn *fn,
 		return 0;
 	}
 	take(&st, s->page_kb, &p);
-	if (!same || k.start_stack != p.start_stack ||
-	    ((unsigned)pid + s->pass) % OWNER_PASSES == 0)
+	if (s->keep && (!same || k.start_stack != p.start_stack ||
+			((unsigned)pid + s->pass) % OWNER_PASSES == 0))
 		read_owner(s, &k);
 	k.start_stack = p.start_stack;
 	p.owner = k.owner;

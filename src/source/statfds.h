@@ -5,7 +5,7 @@
  * that one process: after its end it fails with ESRCH, and whoever has the
  * number by then is opened anew (fs/proc/base.c, proc_single_show).  The kernel
  * keeps a page for each: so there is a limit, beyond which files are opened
- * each time.  For who scans on and on; a single pass is pids.h's.
+ * each time.  For who scans on and on, or cannot wait for libproc2 (pids.h).
  */
 #ifndef STRAY_SOURCE_STATFDS_H
 #define STRAY_SOURCE_STATFDS_H
@@ -17,8 +17,11 @@
 
 struct statfds; /* opaque */
 
-/* proc_fd: of /proc, borrowed.  Raises this process's soft RLIMIT_NOFILE to the hard one. */
-int statfds_open(int proc_fd, struct statfds **out, struct err *err);
+/*
+ * proc_fd: of /proc, borrowed.  keep: raises this process's soft RLIMIT_NOFILE to the hard one;
+ * else each file is opened each time, and no owner is asked for.
+ */
+int statfds_open(int proc_fd, bool keep, struct statfds **out, struct err *err);
 void statfds_close(struct statfds *s); /* NULL is fine */
 
 /*

@@ -46,7 +46,7 @@ static struct look look_at(struct statfds *s, pid_t pid)
 	return look;
 }
 
-static struct statfds *opened(void)
+static struct statfds *opened_as(bool keep)
 {
 	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct statfds *s = NULL;
@@ -54,8 +54,13 @@ static struct statfds *opened(void)
 
 	alarm(TIME_LIMIT);
 	assert_true(proc >= 0);
-	assert_int_equal(statfds_open(proc, &s, &err), 0);
+	assert_int_equal(statfds_open(proc, keep, &s, &err), 0);
 	return s;
+}
+
+static struct statfds *opened(void)
+{
+	return opened_as(true);
 }
 
 /* A child that waits to be killed. */
@@ -155,6 +160,28 @@ static void out_of_descriptors_nobody_is_left_out(void **state)
 	statfds_close(s);
 }
 
+static void without_keeping_nothing_stays_open(void **state)
+{
+	struct statfds *s = opened_as(false);
+	pid_t pid = child();
+	struct rlimit was, now;
+	int next;
+
+	(void)state;
+	getrlimit(RLIMIT_NOFILE, &was);
+	assert_int_equal(look_at(s, pid).p.ppid, getpid());
+	next = dup(0);
+	close(next);
+	assert_int_equal(setpgid(pid, getpgrp()), 0);
+	assert_int_equal(look_at(s, pid).p.pgid, getpgrp());
+	assert_int_equal(dup(0), next);
+	close(next);
+	getrlimit(RLIMIT_NOFILE, &now);
+	assert_int_equal(was.rlim_cur, now.rlim_cur);
+	end(pid);
+	statfds_close(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -162,6 +189,7 @@ int main(void)
 		cmocka_unit_test(the_reaped_are_gone_and_the_new_are_seen),
 		cmocka_unit_test(a_change_is_seen_by_a_kept_descriptor),
 		cmocka_unit_test(out_of_descriptors_nobody_is_left_out),
+		cmocka_unit_test(without_keeping_nothing_stays_open),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
