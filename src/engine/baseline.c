@@ -26,7 +26,7 @@ void baseline_free(struct baseline *b)
 
 int baseline_take(struct baseline **out, struct err *err)
 {
-	struct source_options o = {.details = BASELINE_DETAILS};
+	struct source_options o = {.details = BASELINE_DETAILS, .lean = true};
 	struct baseline *b = calloc(1, sizeof(*b));
 	int r;
 
@@ -135,6 +135,15 @@ static int name_units(const struct baseline *b, struct baseline_diff *d)
 	return 0;
 }
 
+int baseline_no_diff(struct baseline_diff *out, struct err *err)
+{
+	*out = (struct baseline_diff){.removed = table_new(), .added = table_new()};
+	if (out->removed && out->added)
+		return 0;
+	baseline_diff_clear(out);
+	return err_nomem(err);
+}
+
 int baseline_compare(struct baseline *b, const struct identity *ours, size_t n_ours,
 		     struct baseline_diff *out, struct err *err)
 {
@@ -142,12 +151,13 @@ int baseline_compare(struct baseline *b, const struct identity *ours, size_t n_o
 	int r = source_scan(b->source, &now, err);
 
 	memset(out, 0, sizeof(*out));
-	if (r < 0)
+	if (!r)
+		r = baseline_no_diff(out, err);
+	if (r < 0) {
+		table_free(now);
 		return r;
-	out->removed = table_new();
-	out->added = table_new();
-	if (!out->removed || !out->added ||
-	    collect(b->before, now, ours, n_ours, out->removed) < 0 ||
+	}
+	if (collect(b->before, now, ours, n_ours, out->removed) < 0 ||
 	    collect(now, b->before, ours, n_ours, out->added) < 0 || pair(b, out) < 0)
 		r = err_nomem(err);
 	if (!r) {

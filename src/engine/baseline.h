@@ -32,6 +32,8 @@ void baseline_free(struct baseline *b); /* NULL is fine */
 /* What is different now.  ours: who belonged to the run or to stray, sorted by identity. */
 int baseline_compare(struct baseline *b, const struct identity *ours, size_t n_ours,
 		     struct baseline_diff *out, struct err *err);
+/* The same where it is known that nobody else came or went. */
+int baseline_no_diff(struct baseline_diff *out, struct err *err);
 /* Whether that one of d->removed is to be named: old, and not restarted. */
 bool baseline_is_removed(const struct baseline_diff *d, const struct process *p);
 

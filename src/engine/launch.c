@@ -42,6 +42,7 @@ struct front {
 	launch_say_fn *say;
 	void *ctx;
 	bool over;
+	bool nobody_else; /* came or went, but the run's: the host is as it was */
 	char *exe;
 };
 
@@ -211,7 +212,9 @@ static void compare(struct front *f)
 	AUTO_FREE struct identity *ours = NULL;
 	size_t n;
 
-	if (f->baseline && list_ours(f, &ours, &n) == 0)
+	if (f->baseline && f->nobody_else)
+		baseline_no_diff(&f->out->elsewhere, NULL);
+	else if (f->baseline && list_ours(f, &ours, &n) == 0)
 		baseline_compare(f->baseline, ours, n, &f->out->elsewhere, NULL);
 }
 
@@ -227,6 +230,7 @@ static void take_over(struct front *f, const struct talk *t)
 	r->die_of = t->signal == SIGINT || t->signal == SIGQUIT ? t->signal : 0;
 	r->elapsed_ns = t->elapsed_ns;
 	r->unit = f->unit.kind;
+	f->nobody_else = t->nobody_else;
 }
 
 /* Waits for the next word of the warden; false: it is gone. */
@@ -328,12 +332,20 @@ static int failed(struct front *f, const struct talk *t, struct err *err)
 	return err_set(err, t->error ? t->error : ECHILD, "%s", t->text);
 }
 
+/* What the warden says next on the way to the start.  0, or why there is none. */
+static int await(struct front *f, struct talk *t, struct err *err)
+{
+	if (!hear_fact(f, t))
+		return err_set(err, ECHILD, "the warden has died before the command began");
+	return t->kind == TALK_FAILED ? failed(f, t, err) : 0;
+}
+
 /* From the fork on.  0, or why nothing was started. */
 static int be_front(struct front *f, pid_t warden, struct err *err)
 {
-	struct talk t = {.kind = TALK_GO};
+	struct talk t;
 	struct proc_stat st;
-	int r = 0;
+	int r;
 
 	f->warden = (struct identity){.pid = warden};
 	if (proc_stat_read(warden, &st) == 0)
@@ -342,13 +354,15 @@ static int be_front(struct front *f, pid_t warden, struct err *err)
 	f->out->status = STATUS_FAILED;
 	spawn_give_up_streams(&f->caller, STDERR_FILENO); /* that we speak on */
 	signal(SIGPIPE, SIG_IGN); /* nobody reads it: no reason to end a run */
-	/* while the warden makes ready */
+	r = await(f, &t, err);    /* READY */
+	if (r < 0)
+		return r;
+	/* while the warden makes the command */
 	if (baseline_take(&f->baseline, NULL) < 0)
 		f->baseline = NULL;
-	if (!hear_fact(f, &t))
-		return err_set(err, ECHILD, "the warden has died before the command began");
-	if (t.kind == TALK_FAILED)
-		return failed(f, &t, err);
+	r = await(f, &t, err); /* HELD */
+	if (r < 0)
+		return r;
 	f->cmd = t.id;
 	t = (struct talk){.kind = TALK_GO};
 	talk_send(f->talk_fd, &t);

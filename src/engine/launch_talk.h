@@ -13,6 +13,7 @@
 enum talk_kind {
 	/* the warden's */
 	TALK_FAILED,  /* nothing was started: text, error, status */
+	TALK_READY,   /* from here on it hears whatever process comes and goes, if it can */
 	TALK_HELD,    /* the command is made, and held; id: it */
 	TALK_STARTED, /* it runs */
 	TALK_SAY,     /* text: a line for the person */
@@ -31,6 +32,7 @@ struct talk {
 	int wait_status;
 	enum run_state state;
 	uint64_t elapsed_ns;
+	bool nobody_else; /* OVER: none but the run's came or went since READY */
 	struct identity id;
 	char text[1200];
 };

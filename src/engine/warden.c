@@ -186,9 +186,11 @@ static void send_failed(const struct warden *w, const struct err *why, int statu
 /* All but letting it go.  On failure nothing of it is left. */
 static int make(struct warden *w, struct err *err)
 {
-	struct talk held = {.kind = TALK_HELD};
+	struct talk held = {.kind = TALK_HELD}, ready = {.kind = TALK_READY};
 	int r = prepare(w, err);
 
+	if (!r)
+		r = talk_send(w->start->talk_fd, &ready);
 	if (!r)
 		r = warden_hold(w, err);
 	if (r < 0)

@@ -42,11 +42,15 @@ static void note_handoff(struct warden *w, struct identity id)
 	detail_unref(d);
 }
 
+#define KTHREADD 2 /* whose children are the kernel's own */
+
 static void note_stranger(struct warden *w, const struct event *e)
 {
 	pid_t pid = e->kind == EVENT_FORK ? e->child : e->pid;
 	uint8_t bit = (uint8_t)(1u << (pid & 7));
 
+	if (e->kind == EVENT_EXIT || (e->kind == EVENT_FORK && e->pid != KTHREADD))
+		w->others_moved = true;
 	if (!w->strangers || pid < 0 || (size_t)pid >= w->n_strangers)
 		return;
 	if (e->kind == EVENT_FORK)

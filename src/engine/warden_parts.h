@@ -83,6 +83,7 @@ struct warden {
 	struct kin *kin;
 	uint8_t *strangers; /* a bit a PID: forked by others since it began; NULL: not followed */
 	size_t n_strangers; /* PIDs that fit in it */
+	bool others_moved;  /* one that is not the run's came or went */
 	struct source *source;
 	struct host host;
 	struct run run; /* what flags and classes are told by */

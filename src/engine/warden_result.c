@@ -342,6 +342,7 @@ void warden_finish(struct warden *w, enum run_state state, int status)
 		.exited = w->cmd_over,
 		.wait_status = w->cmd_status,
 		.elapsed_ns = (w->over_ns ? w->over_ns : clock_boot_ns()) - w->began_ns,
+		.nobody_else = w->net && !netlink_lost(w->net) && !w->others_moved,
 		.id = w->cmd.id,
 	};
 
