@@ -52,7 +52,7 @@ static bool is_unknown_command(const char *word)
 int main(int argc, char **argv)
 {
 	keep_stdio_numbers();
-	setlocale(LC_ALL, "");
+	setlocale(LC_CTYPE, ""); /* what is written for programs has no comma in its numbers */
 	if (argc > 1 && strcmp(argv[1], "--version") == 0) {
 		puts(PACKAGE_STRING);
 		return cmd_finish(STATUS_OK);
