@@ -252,9 +252,14 @@ class Launch:
             self.actor = json.load(f)
         self.start = start_of(self.actor["pid"])
         self.members = self.run.await_members(*self.launcher.comms)
+        if self.launcher.name == "timeout":
+            until(lambda: self.parent_comm() != "sh")  # which the launcher itself kills
+        self.parent = self.parent_comm()
+
+    def parent_comm(self):
         fields, _ = stat_of(self.actor["pid"])
         parent = stat_of(int(fields[1]))
-        self.parent = parent[1] if parent else "?"
+        return parent[1] if parent else "?"
 
     def signal_launcher(self, sig):
         """To it alone."""
@@ -335,7 +340,7 @@ class World:
         return launch
 
 
-DEADLINE = ["-t", "10", "-k", "2.5"]
+DEADLINE = ["-t", "15", "-k", "2.5"]
 ALONE = ".alone"
 LEFTOVER = ["--leftover=end", "-k", "0.2", "--settle", "2"]
 
