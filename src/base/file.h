@@ -36,10 +36,12 @@ ssize_t file_read_all_fd(int fd, size_t max, char **out);
  */
 int file_check_ours(int fd, const char *name, struct err *err);
 
+/* -1 is fine, and is what it becomes: a number that was closed is the next one's who opens. */
 static inline void file_close_fd(int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
+	*fd = -1;
 }
 
 static inline void file_free(void *p)

@@ -52,6 +52,10 @@ int unit_members(const struct unit *u, struct identity_list *out, struct err *er
 /* Whether nobody alive is in it: 1, 0 or -errno. */
 int unit_is_empty(const struct unit *u, struct err *err);
 
+/* Takes what its cgroup.events has to tell, so that POLLPRI is of the next.  One that was removed,
+ * by whoever could as nobody was in it, tells no more: events is -1 then. */
+void unit_hear(struct unit *u);
+
 /* KILL to all in it, in one act of the kernel.  -EOPNOTSUPP: this kind has no such act. */
 int unit_kill(const struct unit *u, struct err *err);
 

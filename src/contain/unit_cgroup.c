@@ -142,8 +142,11 @@ int unit_cgroup_members(const struct unit *u, struct identity_list *out, struct 
 int unit_cgroup_is_empty(const struct unit *u, struct err *err)
 {
 	char text[256];
-	ssize_t n = pread(u->events, text, sizeof(text) - 1, 0);
+	ssize_t n;
 
+	if (u->events < 0)
+		return 1;
+	n = pread(u->events, text, sizeof(text) - 1, 0);
 	if (n < 0)
 		return errno == ENODEV ? 1 : err_errno(err, errno, "cgroup %.150s", u->path);
 	text[n] = '\0';
@@ -159,6 +162,14 @@ static int remove_one(const struct unit *u, int parent, const char *name, int di
 	(void)err;
 	unlinkat(parent, name, AT_REMOVEDIR);
 	return 0;
+}
+
+void unit_hear(struct unit *u)
+{
+	char text[256];
+
+	if (u->events >= 0 && pread(u->events, text, sizeof(text), 0) < 0 && errno == ENODEV)
+		file_close_fd(&u->events);
 }
 
 void unit_cgroup_remove(struct unit *u)

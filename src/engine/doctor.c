@@ -195,7 +195,7 @@ static void try_events(struct doctor *d)
 		struct pollfd p = {.fd = netlink_fd(n), .events = POLLIN};
 
 		poll(&p, 1, 100);
-		netlink_drain(n, hear, &h, NULL);
+		netlink_drain(n, NETLINK_DRAIN_ALL, hear, &h, NULL);
 	}
 	if (h.forks && h.exits)
 		found(f, VERDICT_YES, "the process connector told of a fixture's fork and exit");

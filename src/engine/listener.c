@@ -229,7 +229,7 @@ void listener_drain(struct listener *l, struct tracker *k, listener_fn *fn, void
 	l->tracker = k;
 	l->fn = fn;
 	l->ctx = ctx;
-	r = netlink_drain(l->net, take_counted, &b, &l->why);
+	r = netlink_drain(l->net, NETLINK_DRAIN_SOME, take_counted, &b, &l->why);
 	if (r < 0) {
 		k->kin = NULL;
 		stop(l);

@@ -46,7 +46,7 @@ struct runlog {
 
 	/* The caller's alone. */
 	struct journal_event next;
-	uint64_t process_bytes;
+	uint64_t bytes[RUNLOG_CLASSES]; /* that were begun, of each */
 	bool unhashed;
 	bool late; /* a wait was given up: the next event says so */
 };
@@ -306,7 +306,7 @@ static uint64_t post(struct runlog *l, struct entry *e)
 	uint64_t number = 0;
 
 	pthread_mutex_lock(&l->lock);
-	if (e->what == RUNLOG_PROCESS && l->queued_bytes + size > QUEUE_BYTES_MAX) {
+	if (e->what != RUNLOG_FACT && l->queued_bytes + size > QUEUE_BYTES_MAX) {
 		l->counted++;
 	} else if (VEC_PUSH(&l->queue, *e)) {
 		if (l->queue.n == 1)
@@ -348,17 +348,16 @@ void runlog_add(struct runlog *l, enum runlog_class what)
 
 	if (!l || end_next(l, &e) < 0)
 		return;
-	if (what == RUNLOG_PROCESS && l->options.process_bytes_max) {
-		l->process_bytes += e.event.len;
-		if (l->process_bytes > l->options.process_bytes_max) {
-			pthread_mutex_lock(&l->lock);
-			l->counted++;
-			pthread_mutex_unlock(&l->lock);
-			entry_clear(&e);
-			return;
-		}
+	l->bytes[what] += e.event.len;
+	if (what == RUNLOG_FACT || !l->options.process_bytes_max ||
+	    l->bytes[what] <= l->options.process_bytes_max) {
+		post(l, &e);
+		return;
 	}
-	post(l, &e);
+	pthread_mutex_lock(&l->lock);
+	l->counted++;
+	pthread_mutex_unlock(&l->lock);
+	entry_clear(&e);
 }
 
 /* Until the entry of that number is written; 0, -ETIMEDOUT, or the error that it met. */

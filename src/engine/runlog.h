@@ -18,7 +18,7 @@
 struct runlog; /* opaque */
 
 struct runlog_options {
-	uint64_t process_bytes_max; /* of process events in the journal; 0: no limit */
+	uint64_t process_bytes_max; /* in the journal, of each class that has a limit; 0: none */
 };
 
 /* Takes r, which is the thread's alone until runlog_close().  Where no thread can be made (a sandbox
@@ -33,7 +33,11 @@ struct jw *runlog_begin(struct runlog *l, const char *event, enum known known);
 
 enum runlog_class {
 	RUNLOG_PROCESS, /* what a member did: beyond process_bytes_max it is counted instead */
-	RUNLOG_FACT,    /* always written */
+	/* how one left, tried to, or handed work off: the same, with bytes of its own, so that no
+	 * storm of the others hides it */
+	RUNLOG_ESCAPE,
+	RUNLOG_FACT, /* always written */
+	RUNLOG_CLASSES
 };
 
 /* Queues what was begun. */
@@ -64,7 +68,7 @@ struct err runlog_lost(struct runlog *l);
 /* Why the caller writes alone; code 0: there is a thread.  NULL where nothing is recorded. */
 const struct err *runlog_alone(const struct runlog *l);
 
-/* How many process events were counted and not written. */
+/* How many events were counted and not written. */
 uint64_t runlog_counted(struct runlog *l);
 
 /* Writes what is queued until until_ns, ends the thread and closes the run.  0; -ETIMEDOUT where the

@@ -287,7 +287,7 @@ void warden_yielded(struct warden *w, enum run_state closed_as)
 		warden_end(w, CAUSE_VISITOR, SIGTERM);
 		return;
 	}
-	warden_drain(w);
+	warden_drain_all(w);
 	warden_tell_changes(w);
 	w->cause = CAUSE_ASKED;
 	w->end_signal = SIGTERM;
@@ -413,7 +413,7 @@ static void end_over(struct warden *w)
 
 	warden_reap(w); /* how the command ended may be known by now */
 	warden_tell_sent(w);
-	warden_drain(w);
+	warden_drain_all(w);
 	warden_tell_changes(w);
 	table_free(w->left);
 	w->left = warden_look(w, DETAIL_BASIC, clock_boot_ns() + AFTER_NS);
@@ -473,7 +473,7 @@ void warden_settled(struct warden *w)
 {
 	size_t n;
 
-	warden_drain(w);
+	warden_drain_all(w);
 	warden_find_marked(w);
 	warden_tell_changes(w);
 	w->run.over_ticks = w->over_ns / (CLOCK_NS_PER_S / (uint64_t)w->host.ticks_per_second);

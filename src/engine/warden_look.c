@@ -35,9 +35,11 @@ static void note_handoff(struct warden *w, struct identity id)
 			jw_bytes(j, "comm", &d->comm);
 			process_json_args(j, "args", "args_b64", &d->cmdline);
 		}
-		runlog_add(w->log, RUNLOG_FACT);
-		if (!VEC_PUSH(&w->handoffs, h))
+		runlog_add(w->log, RUNLOG_ESCAPE);
+		if (w->handoffs.n >= WARDEN_LEAVERS_MAX || !VEC_PUSH(&w->handoffs, h)) {
+			w->more_handoffs++;
 			bytes_free(&h.args);
+		}
 	}
 	detail_unref(d);
 }
@@ -64,12 +66,11 @@ static void take_event(void *ctx, const struct event *e)
 	struct warden *w = ctx;
 	struct event full = *e;
 
+	w->heard++;
 	if (!kin_wants(w->kin, e)) {
 		note_stranger(w, e);
 		return;
 	}
-	if (e->kind == EVENT_LOST)
-		warden_tell_lost(w, e->lost);
 	netlink_complete(&full, kin_unsure(w->kin));
 	kin_event(w->kin, &full, NULL);
 	if (e->kind == EVENT_EXEC) {
@@ -81,11 +82,30 @@ static void take_event(void *ctx, const struct event *e)
 	warden_tell_changes(w);
 }
 
+static void drain(struct warden *w, size_t max)
+{
+	uint64_t before = w->heard;
+	int r;
+
+	if (!w->net)
+		return;
+	r = netlink_drain(w->net, max, take_event, w, NULL);
+	if (r > 0)
+		w->drain_ns = clock_boot_ns();
+	else if (r < 0 || w->heard != before)
+		w->drain_ns = clock_boot_ns() + WARDEN_DRAIN_NS;
+	else
+		w->drain_ns = 0;
+}
+
 void warden_drain(struct warden *w)
 {
-	w->drained_ns = clock_boot_ns();
-	while (w->net && netlink_drain(w->net, take_event, w, NULL) > 0)
-		;
+	drain(w, NETLINK_DRAIN_SOME);
+}
+
+void warden_drain_all(struct warden *w)
+{
+	drain(w, NETLINK_DRAIN_ALL);
 }
 
 static bool read_one(struct identity id, struct kin_reading *out)
@@ -104,26 +124,30 @@ static bool read_one(struct identity id, struct kin_reading *out)
 	return true;
 }
 
-/* Those that kin knows of, and those in the unit that it does not. */
-static int list_all(struct warden *w, bool all, struct identity_list *out)
+/* Those that kin knows of, and those in the unit that it does not.  known: how many the first are. */
+static int list_all(struct warden *w, enum reading what, struct identity_list *out, size_t *known)
 {
 	size_t n;
 	const struct kin_member *m = kin_members(w->kin, &n);
 
-	for (size_t i = 0; i < n; i++)
-		if (m[i].alive && !VEC_PUSH(out, m[i].id))
+	for (size_t i = 0; i < n; i++) {
+		if (!m[i].alive || (what == READ_GROUPS && getpgid(m[i].id.pid) == m[i].pgid))
+			continue; /* that call takes a fiftieth of a reading's time */
+		if (!VEC_PUSH(out, m[i].id))
 			return -ENOMEM;
-	return all ? unit_members(w->unit, out, NULL) : 0;
+	}
+	*known = out->n;
+	return what == READ_UNIT ? unit_members(w->unit, out, NULL) : 0;
 }
 
-void warden_read(struct warden *w, bool all)
+void warden_read(struct warden *w, enum reading what)
 {
 	struct identity_list ids = {0};
 	VEC(struct kin_reading) readings = {0};
 	uint64_t now = clock_boot_ns();
-	size_t known = kin_counts(w->kin).alive;
+	size_t known;
 
-	if (list_all(w, all, &ids) < 0)
+	if (list_all(w, what, &ids, &known) < 0)
 		goto out;
 	for (size_t i = 0; i < ids.n; i++) {
 		struct kin_reading r;
@@ -139,7 +163,7 @@ void warden_read(struct warden *w, bool all)
 	}
 	if (w->net) /* first what waits: a death is told with its status */
 		warden_drain(w);
-	kin_scan(w->kin, readings.v, readings.n, all, now, NULL);
+	kin_scan(w->kin, readings.v, readings.n, what == READ_UNIT, now, NULL);
 out:
 	free(ids.v);
 	free(readings.v);

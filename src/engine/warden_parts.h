@@ -97,7 +97,7 @@ struct warden {
 	VEC(struct sent_batch) batches;
 	VEC(struct handoff) handoffs;
 	VEC(struct leaver) leavers;
-	size_t more_leavers;
+	size_t more_leavers, more_handoffs;
 	struct deny deny;          /* --detach=deny */
 	VEC(struct leaver) denied; /* who tried */
 	size_t tries;              /* in all */
@@ -116,8 +116,10 @@ struct warden {
 	uint64_t deadline_ns;       /* CLOCK_BOOTTIME; 0: none */
 	uint64_t due_ns;            /* of the phase: settling, --on-expire; 0: none */
 	uint64_t tick_ns;           /* the next reading of groups */
+	uint64_t read_ns;           /* the next one of parents, too */
 	uint64_t moved_ns;          /* the next look for who left the cgroup */
-	uint64_t drained_ns;        /* when events were taken last */
+	uint64_t drain_ns;          /* when events are taken next; 0: once there are any */
+	uint64_t heard;             /* events that were taken, strangers' too */
 	uint64_t budget_ns;         /* until when the record may hold up the end */
 	struct spawned helper;      /* --on-expire */
 	struct kin_counts at_term;  /* when the TERM went */
@@ -130,6 +132,8 @@ struct warden {
 
 #define WARDEN_DRAIN_NS 5000000ull /* 0-4 % slower spawning; at each event it is 19-37 % */
 #define WARDEN_TICK_NS 100000000ull
+#define WARDEN_TICK_MAX_NS 5000000000ull
+#define WARDEN_READ_NS 1000000000ull  /* between two readings of all that is known */
 #define WARDEN_MOVED_NS 1000000000ull /* between two looks at members' cgroups */
 #define WARDEN_MOVED_MAX 256          /* members looked at; some 20 us each */
 #define WARDEN_LOOK_NS 20000000ull    /* how long the before snapshot may take */
@@ -168,11 +172,19 @@ const char *warden_keeps_open(const struct warden *w, pid_t pid);
 
 /* --- warden_look.c --- */
 
-/* Takes what happened since the last time.  Never waits. */
+/* Takes some of what happened since the last time: in a storm more comes meanwhile, and what is due
+ * is due all the same.  Never waits. */
 void warden_drain(struct warden *w);
 
-/* Reads group, session and parent of the members; all: looks for members in the unit, too. */
-void warden_read(struct warden *w, bool all);
+/* Takes all of what has happened until now. */
+void warden_drain_all(struct warden *w);
+
+enum reading {
+	READ_GROUPS,  /* what the kernel tells nobody: who is in another group than was known */
+	READ_MEMBERS, /* group, session and parent of all */
+	READ_UNIT,    /* that, and who is in the unit and not known */
+};
+void warden_read(struct warden *w, enum reading what);
 
 /*
  * Looks among what others forked since the run began for processes that carry its mark: what was
@@ -232,8 +244,6 @@ void warden_deny(struct warden *w);
 /* What kin told since the last time, into the journal and to the person. */
 void warden_tell_changes(struct warden *w);
 void warden_tell_started(struct warden *w);
-/* Events that the kernel could not deliver; count 0: how many is not known. */
-void warden_tell_lost(struct warden *w, uint64_t count);
 void warden_tell_moved(struct warden *w, struct identity id, const char *to);
 /* That it looks from here on; reason: that it no longer does. */
 void warden_tell_watch(struct warden *w, const char *reason);

@@ -120,6 +120,7 @@ static void write_counts(struct warden *w, struct jw *j)
 	jw_uint(j, "execed", c.execed);
 	jw_uint(j, "exited", c.exited);
 	jw_uint(j, "more_detached", w->more_leavers);
+	jw_uint(j, "more_handed_off", w->more_handoffs);
 	jw_uint(j, "detach_denied", w->tries);
 	jw_uint(j, "kept_by_rule", w->kept);
 	jw_uint(j, "events_counted", runlog_counted(w->log));

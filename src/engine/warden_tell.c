@@ -18,6 +18,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define DENIED_AT_ONCE 64
+
 const char *warden_act(const struct warden *w)
 {
 	(void)w;
@@ -125,7 +127,7 @@ static void tell_number(struct warden *w, const struct kin_change *c, const char
 		process_json_pid(j, "to", c->to);
 		process_json_happened(j, c->boot_ns);
 	}
-	runlog_add(w->log, RUNLOG_FACT);
+	runlog_add(w->log, RUNLOG_ESCAPE);
 }
 
 static void write_who(struct warden *w, struct jw *j, const char *key, pid_t pid,
@@ -204,7 +206,7 @@ static void tell_denied(struct warden *w, const struct denied *d, struct identit
 		jw_int(j, "pid", d->args[0]);
 		jw_int(j, "pgid", d->args[1]);
 	}
-	runlog_add(w->log, RUNLOG_FACT);
+	runlog_add(w->log, RUNLOG_ESCAPE);
 }
 
 static void note_denied(struct warden *w, struct identity id)
@@ -223,9 +225,10 @@ static void note_denied(struct warden *w, struct identity id)
 void warden_deny(struct warden *w)
 {
 	struct denied d;
-	int r;
+	int r = 0;
 
-	while ((r = deny_next(&w->deny, &d)) > 0) {
+	/* who tries again at once is there again each time: other things are due, too */
+	for (int i = 0; i < DENIED_AT_ONCE && (r = deny_next(&w->deny, &d)) > 0; i++) {
 		struct proc_stat st;
 
 		if (proc_stat_read(d.pid, &st) < 0)
@@ -289,20 +292,6 @@ void warden_tell_changes(struct warden *w)
 
 /* --- what was done --- */
 
-void warden_tell_lost(struct warden *w, uint64_t count)
-{
-	struct jw *j = runlog_begin(w->log, "events_lost", KNOWN_SEEN);
-
-	if (j) {
-		if (count)
-			jw_uint(j, "count", count);
-		else
-			jw_null(j, "count");
-		jw_str(j, "source", "netlink");
-	}
-	runlog_add(w->log, RUNLOG_FACT);
-}
-
 void warden_tell_moved(struct warden *w, struct identity id, const char *to)
 {
 	struct jw *j = runlog_begin(w->log, "left_cgroup", KNOWN_SCANNED);
@@ -312,7 +301,7 @@ void warden_tell_moved(struct warden *w, struct identity id, const char *to)
 		jw_str(j, "from", w->unit->path);
 		jw_str(j, "to", to);
 	}
-	runlog_add(w->log, RUNLOG_FACT);
+	runlog_add(w->log, RUNLOG_ESCAPE);
 }
 
 void warden_tell_watch(struct warden *w, const char *reason)

@@ -194,21 +194,21 @@ static void tell_overrun(struct netlink *n, const struct taker *to)
 	tell_lost(n, 1, to);
 }
 
-static int drain(struct netlink *n, const struct taker *to)
+static int drain(struct netlink *n, size_t max, const struct taker *to)
 {
 	int got = 1;
 
 	compare_clocks(n);
-	for (int all = 0; got > 0 && all < NETLINK_DRAIN_MAX; all += got)
+	for (size_t all = 0; got > 0 && all < max; all += (size_t)got)
 		got = take_batch(n, to);
 	if (got == 0 && n->overrun)
 		tell_overrun(n, to);
 	return got > 0 ? 1 : got;
 }
 
-int netlink_drain(struct netlink *n, netlink_fn *fn, void *ctx, struct err *err)
+int netlink_drain(struct netlink *n, size_t max, netlink_fn *fn, void *ctx, struct err *err)
 {
-	int r = drain(n, &(struct taker){.fn = fn, .ctx = ctx});
+	int r = drain(n, max, &(struct taker){.fn = fn, .ctx = ctx});
 
 	return r < 0 ? err_errno(err, -r, "process connector: read") : r;
 }
@@ -289,7 +289,7 @@ static int wait_for_answer(struct netlink *n, struct err *err)
 			return err_set(err, ETIMEDOUT, "process connector: the kernel is silent");
 		if (poll(&p, 1, ANSWER_MS / 10) < 0 && errno != EINTR)
 			return err_errno(err, errno, "process connector: poll");
-		r = drain(n, &(struct taker){0});
+		r = drain(n, NETLINK_DRAIN_ALL, &(struct taker){0});
 	}
 	if (r < 0)
 		return err_errno(err, -r, "process connector: read");

@@ -33,11 +33,13 @@ int netlink_fd(const struct netlink *n);
 typedef void netlink_fn(void *ctx, const struct event *e);
 
 /*
- * Hands all that waits to fn, in order, up to NETLINK_DRAIN_MAX messages; e is borrowed until
- * fn returns.  0; 1 where more may wait; -errno where the socket is of no more use.
+ * Hands what waits to fn, in order, up to max messages or a few more; e is borrowed until fn
+ * returns.  0; 1 where more may wait; -errno where the socket is of no more use.  In a storm more
+ * comes while this is handed on: who has other things to do asks for some at a time.
  */
-#define NETLINK_DRAIN_MAX 65536
-int netlink_drain(struct netlink *n, netlink_fn *fn, void *ctx, struct err *err);
+#define NETLINK_DRAIN_SOME 512  /* 10 ms or so, where each is looked into */
+#define NETLINK_DRAIN_ALL 65536 /* more than its buffer holds */
+int netlink_drain(struct netlink *n, size_t max, netlink_fn *fn, void *ctx, struct err *err);
 
 /* How many events the kernel could not deliver, of all kinds, those of threads too; at least. */
 uint64_t netlink_lost(const struct netlink *n);

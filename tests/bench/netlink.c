@@ -100,11 +100,11 @@ static uint64_t listen_to(struct listening *l, bool member, void (*what)(int, in
 		return 0;
 	p = (struct pollfd){.fd = to[0], .events = POLLIN};
 	while (poll(&p, 1, l->net && member ? (int)(NETLINK_DRAIN_NS / 1000000) : -1) == 0)
-		netlink_drain(l->net, take, l, NULL);
+		netlink_drain(l->net, NETLINK_DRAIN_ALL, take, l, NULL);
 	if (read(to[0], &took, sizeof(took)) != sizeof(took))
 		took = 0;
 	waitpid(pid, NULL, 0);
-	while (l->net && netlink_drain(l->net, take, l, NULL) > 0)
+	while (l->net && netlink_drain(l->net, NETLINK_DRAIN_ALL, take, l, NULL) > 0)
 		;
 	close(to[0]);
 	close(go[0]);

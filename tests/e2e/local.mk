@@ -28,8 +28,10 @@ TESTS += %D%/render.sh %D%/run_tty.sh %D%/tui_acts.sh %D%/tui_driver.sh %D%/tui_
 	%D%/tui_screens.sh
 EXTRA_DIST += %D%/job.pl %D%/tui_lib.sh %D%/tui_watch.sh
 
-dist_check_SCRIPTS += %D%/doctor.py %D%/doctor_user.sh %D%/warden.py %D%/warden_user.sh
-TESTS += %D%/doctor.py %D%/doctor_user.sh %D%/warden.py %D%/warden_user.sh
+dist_check_SCRIPTS += %D%/doctor.py %D%/doctor_user.sh %D%/soak.py %D%/soak_user.sh %D%/warden.py \
+	%D%/warden_user.sh
+TESTS += %D%/doctor.py %D%/doctor_user.sh %D%/soak.py %D%/soak_user.sh %D%/warden.py \
+	%D%/warden_user.sh
 
 dist_check_SCRIPTS += %D%/export.py %D%/export_run.py
 TESTS += %D%/export.py %D%/export_run.py

@@ -26,6 +26,7 @@
 #define RING_REFORKS 2000 /* then the ring lets itself be broken */
 #define HOP_US 20000
 #define STORM_MAX 20000
+#define RACERS_MAX 16
 
 static pid_t child_named(const char *name)
 {
@@ -416,6 +417,28 @@ static void fork_storm(char **arg)
 	mk_collect("root");
 }
 
+/* Without a pause, so that who hears of each has more to hear of whenever it looks. */
+static void fork_race(char **arg)
+{
+	int n = mk_number(arg[0], 3, RACERS_MAX);
+
+	for (int i = 0; i < n; i++) {
+		if (mk_fork() != 0)
+			continue;
+		mk_report("racer");
+		while (!mk_over()) {
+			pid_t child = vfork();
+
+			if (child == 0)
+				_exit(0);
+			waitpid(child, NULL, 0);
+		}
+		mk_pause();
+	}
+	for (int i = 0; i < n; i++)
+		mk_collect("racer");
+}
+
 static void hopper(char **arg)
 {
 	(void)arg;
@@ -727,6 +750,7 @@ const struct shape mk_shapes[] = {
 	{"vfork", "", "parent: D until its child execs, child: never does", vfork_parent, false},
 	{"pidns", "", "outside, init of a PID namespace, inner", pidns, false},
 	{"fork-storm", "[N]", "root: forks N (2000) that live 2 ms", fork_storm, false},
+	{"fork-race", "[N]", "N (3) times racer: forks without a pause", fork_race, false},
 	{"hopper", "", "leader (gone), hop: forks and exits each 20 ms, one session", hopper,
 	 false},
 	{"ring", "[K]", "K (6) times member: sessions that refork each other", refork_ring, false},

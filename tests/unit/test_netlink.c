@@ -89,7 +89,7 @@ static void drain(struct netlink *n, struct heard *h)
 	int r = 1;
 
 	while (r > 0)
-		r = netlink_drain(n, hear, h, &err);
+		r = netlink_drain(n, NETLINK_DRAIN_ALL, hear, h, &err);
 	assert_string_equal(err.text, "");
 	assert_int_equal(r, 0);
 }
@@ -252,7 +252,7 @@ static void who_drains_by_the_clock_loses_nothing(void **state)
 	}
 	while (!t->over && clock_boot_ns() < until) {
 		usleep(NETLINK_DRAIN_NS / 1000);
-		assert_true(netlink_drain(n, add_up, t, NULL) >= 0);
+		assert_true(netlink_drain(n, NETLINK_DRAIN_ALL, add_up, t, NULL) >= 0);
 	}
 	waitpid(t->spawner, NULL, 0);
 	assert_int_equal(t->lost, 0);
