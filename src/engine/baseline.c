@@ -42,9 +42,17 @@ int baseline_take(struct baseline **out, struct err *err)
 	return r;
 }
 
-static bool is_ours(const struct identity *ours, size_t n, struct identity id)
+static bool is_ours(const struct baseline_known *known, struct identity id)
 {
-	return n && bsearch(&id, ours, n, sizeof(id), identity_order);
+	return known->n_ours &&
+	       bsearch(&id, known->ours, known->n_ours, sizeof(id), identity_order);
+}
+
+static int pid_order(const void *a, const void *b)
+{
+	const pid_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
 }
 
 static bool is_old(const struct table *t, const struct process *p)
@@ -72,15 +80,22 @@ static bool copy_into(struct table *to, const struct process *p)
 	return process_copy(&copy, p) && table_add(to, &copy);
 }
 
+static bool is_among(const pid_t *pids, size_t n, pid_t pid)
+{
+	return n && bsearch(&pid, pids, n, sizeof(pid), pid_order);
+}
+
 /* Those of `in` that are alive and not in `other`. */
-static int collect(const struct table *in, const struct table *other, const struct identity *ours,
-		   size_t n_ours, struct table *to)
+static int collect(const struct table *in, const struct table *other,
+		   const struct baseline_known *known, struct table *to)
 {
 	for (size_t i = 0; i < in->procs.n; i++) {
 		const struct process *p = &in->procs.v[i];
 		const struct process *q = table_find(other, p->id);
 
-		if (process_is_kthread(p) || process_is_dead(p) || is_ours(ours, n_ours, p->id))
+		if (process_is_kthread(p) || process_is_dead(p) || is_ours(known, p->id))
+			continue;
+		if (known->others_known && !is_among(known->others, known->n_others, p->id.pid))
 			continue;
 		if (q && !process_is_dead(q))
 			continue;
@@ -135,7 +150,7 @@ static int name_units(const struct baseline *b, struct baseline_diff *d)
 	return 0;
 }
 
-int baseline_no_diff(struct baseline_diff *out, struct err *err)
+static int begin_diff(struct baseline_diff *out, struct err *err)
 {
 	*out = (struct baseline_diff){.removed = table_new(), .added = table_new()};
 	if (out->removed && out->added)
@@ -144,21 +159,23 @@ int baseline_no_diff(struct baseline_diff *out, struct err *err)
 	return err_nomem(err);
 }
 
-int baseline_compare(struct baseline *b, const struct identity *ours, size_t n_ours,
+int baseline_compare(struct baseline *b, const struct baseline_known *known,
 		     struct baseline_diff *out, struct err *err)
 {
 	struct table *now = NULL;
-	int r = source_scan(b->source, &now, err);
+	int r = known->others_known
+			? source_scan_some(b->source, known->others, known->n_others, &now, err)
+			: source_scan(b->source, &now, err);
 
 	memset(out, 0, sizeof(*out));
 	if (!r)
-		r = baseline_no_diff(out, err);
+		r = begin_diff(out, err);
 	if (r < 0) {
 		table_free(now);
 		return r;
 	}
-	if (collect(b->before, now, ours, n_ours, out->removed) < 0 ||
-	    collect(now, b->before, ours, n_ours, out->added) < 0 || pair(b, out) < 0)
+	if (collect(b->before, now, known, out->removed) < 0 ||
+	    collect(now, b->before, known, out->added) < 0 || pair(b, out) < 0)
 		r = err_nomem(err);
 	if (!r) {
 		out->removed->host = b->before->host;

@@ -1,7 +1,8 @@
 /*
  * The host before and after a run: what went and came that was not the run's.
  *
- * A scan before the command starts and one after it ended; a security agent that the command
+ * A scan before the command starts and a look after it ended, at all or at those that are known to
+ * have come or gone; a security agent that the command
  * stopped stands out.  Knows no run: who belonged to it is told by identity.
  */
 #ifndef STRAY_ENGINE_BASELINE_H
@@ -29,11 +30,18 @@ struct baseline_diff {
 int baseline_take(struct baseline **out, struct err *err);
 void baseline_free(struct baseline *b); /* NULL is fine */
 
-/* What is different now.  ours: who belonged to the run or to stray, sorted by identity. */
-int baseline_compare(struct baseline *b, const struct identity *ours, size_t n_ours,
+/* What is known of who came and went meanwhile; borrowed. */
+struct baseline_known {
+	const struct identity *ours; /* who belonged to the run or to stray, sorted by identity */
+	size_t n_ours;
+	const pid_t *others; /* ascending: the PIDs of all others that came or went */
+	size_t n_others;
+	bool others_known; /* else everybody is looked at */
+};
+
+/* What is different now. */
+int baseline_compare(struct baseline *b, const struct baseline_known *known,
 		     struct baseline_diff *out, struct err *err);
-/* The same where it is known that nobody else came or went. */
-int baseline_no_diff(struct baseline_diff *out, struct err *err);
 /* Whether that one of d->removed is to be named: old, and not restarted. */
 bool baseline_is_removed(const struct baseline_diff *d, const struct process *p);
 

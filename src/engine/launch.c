@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/json_read.h"
 #include "base/proc_stat.h"
+#include "base/vec.h"
 #include "engine/launch_lost.h"
 #include "engine/launch_talk.h"
 #include "engine/warden.h"
@@ -42,7 +43,8 @@ struct front {
 	launch_say_fn *say;
 	void *ctx;
 	bool over;
-	bool nobody_else; /* came or went, but the run's: the host is as it was */
+	VEC(pid_t) others;               /* that are not the run's and came or went while it ran */
+	bool others_short, others_known; /* some are missing; they are all */
 	char *exe;
 };
 
@@ -210,12 +212,16 @@ static int list_ours(const struct front *f, struct identity **v, size_t *n)
 static void compare(struct front *f)
 {
 	AUTO_FREE struct identity *ours = NULL;
-	size_t n;
+	struct baseline_known known = {
+		.others = f->others.v,
+		.n_others = f->others.n,
+		.others_known = f->others_known,
+	};
 
-	if (f->baseline && f->nobody_else)
-		baseline_no_diff(&f->out->elsewhere, NULL);
-	else if (f->baseline && list_ours(f, &ours, &n) == 0)
-		baseline_compare(f->baseline, ours, n, &f->out->elsewhere, NULL);
+	if (!f->baseline || list_ours(f, &ours, &known.n_ours) < 0)
+		return;
+	known.ours = ours;
+	baseline_compare(f->baseline, &known, &f->out->elsewhere, NULL);
 }
 
 static void take_over(struct front *f, const struct talk *t)
@@ -230,7 +236,14 @@ static void take_over(struct front *f, const struct talk *t)
 	r->die_of = t->signal == SIGINT || t->signal == SIGQUIT ? t->signal : 0;
 	r->elapsed_ns = t->elapsed_ns;
 	r->unit = f->unit.kind;
-	f->nobody_else = t->nobody_else;
+	f->others_known = t->others_known && !f->others_short;
+}
+
+static void note_others(struct front *f, const struct talk *t)
+{
+	for (unsigned i = 0; i < t->n && i < TALK_OTHERS_MAX; i++)
+		if (!VEC_PUSH(&f->others, t->others[i]))
+			f->others_short = true;
 }
 
 /* Waits for the next word of the warden; false: it is gone. */
@@ -303,6 +316,8 @@ static int watch(struct front *f)
 		while ((r = talk_receive(f->talk_fd, &t)) > 0) {
 			if (t.kind == TALK_SAY)
 				f->say(f->ctx, t.text);
+			else if (t.kind == TALK_OTHERS)
+				note_others(f, &t);
 			else if (t.kind == TALK_OVER)
 				take_over(f, &t);
 		}
@@ -399,6 +414,7 @@ static int prepare(struct front *f, int *warden_end, struct err *err)
 static void clear(struct front *f)
 {
 	baseline_free(f->baseline);
+	free(f->others.v);
 	file_close_fd(&f->talk_fd);
 	file_close_fd(&f->result_fd);
 	file_close_fd(&f->signal_fd);

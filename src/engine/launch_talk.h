@@ -8,6 +8,8 @@
 
 #include "engine/launch.h"
 
+#define TALK_OTHERS_MAX 300
+
 #define STATUS_FAILED 125 /* of stray run itself, as timeout(1) */
 
 enum talk_kind {
@@ -17,6 +19,7 @@ enum talk_kind {
 	TALK_HELD,    /* the command is made, and held; id: it */
 	TALK_STARTED, /* it runs */
 	TALK_SAY,     /* text: a line for the person */
+	TALK_OTHERS,  /* n of those that are not the run's and came or went since READY */
 	TALK_OVER,    /* the run is closed: the rest */
 	/* the front's */
 	TALK_GO,     /* let it go */
@@ -32,9 +35,13 @@ struct talk {
 	int wait_status;
 	enum run_state state;
 	uint64_t elapsed_ns;
-	bool nobody_else; /* OVER: none but the run's came or went since READY */
+	bool others_known; /* OVER: those told are all */
 	struct identity id;
-	char text[1200];
+	unsigned n;
+	union {
+		char text[1200];
+		pid_t others[TALK_OTHERS_MAX];
+	};
 };
 
 /* 0 or -errno (-EPIPE: the other side is gone). */

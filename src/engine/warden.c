@@ -130,19 +130,6 @@ static int make_record(struct warden *w, struct err *err)
 	return runlog_open(&recorded, &options, &w->log, err);
 }
 
-static void follow_strangers(struct warden *w)
-{
-	char text[32];
-	long max = file_read_at(AT_FDCWD, "/proc/sys/kernel/pid_max", text, sizeof(text)) > 0
-			   ? strtol(text, NULL, 10)
-			   : 0;
-
-	if (max <= 0)
-		return;
-	w->n_strangers = (size_t)max + 1;
-	w->strangers = calloc(w->n_strangers / 8 + 1, 1);
-}
-
 static int prepare(struct warden *w, struct err *err)
 {
 	struct source_options source = {0};
@@ -169,7 +156,7 @@ static int prepare(struct warden *w, struct err *err)
 	else if (netlink_open(&w->net, &w->net_why) < 0)
 		w->net = NULL;
 	if (w->net)
-		follow_strangers(w);
+		strangers_open(&w->strangers);
 	if (!w->net && w->o->needs_events)
 		return err_set(err, ENOTSUP, "--capture=netlink: %.200s", w->net_why.text);
 	return 0;
@@ -514,7 +501,7 @@ static void warden_clear(struct warden *w)
 	free(w->denied.v);
 	deny_close(&w->deny);
 	free(w->sent.v);
-	free(w->strangers);
+	strangers_close(&w->strangers);
 	file_close_fd(&w->signal_fd);
 	file_close_fd(&w->timer_fd);
 	if (w->door >= 0)

@@ -44,23 +44,6 @@ static void note_handoff(struct warden *w, struct identity id)
 	detail_unref(d);
 }
 
-#define KTHREADD 2 /* whose children are the kernel's own */
-
-static void note_stranger(struct warden *w, const struct event *e)
-{
-	pid_t pid = e->kind == EVENT_FORK ? e->child : e->pid;
-	uint8_t bit = (uint8_t)(1u << (pid & 7));
-
-	if (e->kind == EVENT_EXIT || (e->kind == EVENT_FORK && e->pid != KTHREADD))
-		w->others_moved = true;
-	if (!w->strangers || pid < 0 || (size_t)pid >= w->n_strangers)
-		return;
-	if (e->kind == EVENT_FORK)
-		w->strangers[pid >> 3] |= bit;
-	else if (e->kind == EVENT_EXIT)
-		w->strangers[pid >> 3] &= (uint8_t)~bit;
-}
-
 static void take_event(void *ctx, const struct event *e)
 {
 	struct warden *w = ctx;
@@ -68,7 +51,7 @@ static void take_event(void *ctx, const struct event *e)
 
 	w->heard++;
 	if (!kin_wants(w->kin, e)) {
-		note_stranger(w, e);
+		strangers_note(&w->strangers, e);
 		return;
 	}
 	netlink_complete(&full, kin_unsure(w->kin));
@@ -208,11 +191,9 @@ void warden_find_marked(struct warden *w)
 	const struct dirent *e;
 	DIR *d;
 
-	for (size_t i = 0; w->strangers && i < w->n_strangers; i += 8)
-		for (unsigned b = 0; w->strangers[i >> 3] && b < 8; b++)
-			if (w->strangers[i >> 3] & 1u << b)
-				try_marked(w, (pid_t)(i + b));
-	if (w->strangers && !kin_unsure(w->kin))
+	for (pid_t pid = 0; (pid = strangers_next(&w->strangers, pid));)
+		try_marked(w, pid);
+	if (strangers_followed(&w->strangers) && !kin_unsure(w->kin))
 		return;
 	d = opendir("/proc"); /* nobody told who came */
 	while (d && (e = readdir(d)))

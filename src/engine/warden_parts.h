@@ -11,6 +11,7 @@
 #include "contain/ladder.h"
 #include "engine/launch_talk.h"
 #include "engine/runlog.h"
+#include "engine/strangers.h"
 #include "engine/warden.h"
 #include "engine/warden_door.h"
 #include "model/kin.h"
@@ -81,9 +82,7 @@ struct warden {
 	struct netlink *net; /* NULL: none */
 	struct err net_why;  /* why not */
 	struct kin *kin;
-	uint8_t *strangers; /* a bit a PID: forked by others since it began; NULL: not followed */
-	size_t n_strangers; /* PIDs that fit in it */
-	bool others_moved;  /* one that is not the run's came or went */
+	struct strangers strangers; /* others that came or went since it began */
 	struct source *source;
 	struct host host;
 	struct run run; /* what flags and classes are told by */

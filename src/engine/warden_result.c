@@ -334,6 +334,26 @@ static int final_status(const struct warden *w, enum run_state state, int status
 	return status;
 }
 
+#define OTHERS_MAX 4096 /* with more, to look at all is as good */
+
+/* Who else came and went.  False: that is not known, or too long. */
+static bool tell_others(const struct warden *w)
+{
+	pid_t pids[OTHERS_MAX];
+	size_t n = SIZE_MAX;
+
+	if (w->net && !netlink_lost(w->net))
+		n = strangers_list(&w->strangers, pids, OTHERS_MAX);
+	for (size_t i = 0; n != SIZE_MAX && i < n;) {
+		struct talk t = {.kind = TALK_OTHERS};
+
+		for (; t.n < TALK_OTHERS_MAX && i < n; i++)
+			t.others[t.n++] = pids[i];
+		talk_send(w->start->talk_fd, &t);
+	}
+	return n != SIZE_MAX;
+}
+
 void warden_finish(struct warden *w, enum run_state state, int status)
 {
 	struct err lost;
@@ -343,7 +363,7 @@ void warden_finish(struct warden *w, enum run_state state, int status)
 		.exited = w->cmd_over,
 		.wait_status = w->cmd_status,
 		.elapsed_ns = (w->over_ns ? w->over_ns : clock_boot_ns()) - w->began_ns,
-		.nobody_else = w->net && !netlink_lost(w->net) && !w->others_moved,
+		.others_known = tell_others(w),
 		.id = w->cmd.id,
 	};
 

@@ -48,6 +48,10 @@ void source_close(struct source *s); /* NULL is fine */
  */
 int source_scan(struct source *s, struct table **out, struct err *err);
 
+/* Of a lean source: the same of these PIDs alone, which ascend. */
+int source_scan_some(struct source *s, const pid_t *pids, size_t n, struct table **out,
+		     struct err *err);
+
 /* The next scan fills t, which is empty, rather than a table of its own.  Takes t; NULL is fine. */
 void source_reuse(struct source *s, struct table *t);
 

@@ -72,6 +72,8 @@ static bool has_moved(struct source *s, const struct process *p, const struct se
 struct scan {
 	struct source *s;
 	struct table *t;
+	const pid_t *only; /* NULL: all processes */
+	size_t n_only;
 	size_t from;
 	struct {
 		char *v;
@@ -232,6 +234,8 @@ static int read_stats(struct source *s, struct scan *scan, struct err *err)
 {
 	int r;
 
+	if (scan->only)
+		return statfds_some(s->statfds, scan->only, scan->n_only, add_process, scan, err);
 	if (s->statfds)
 		return statfds_each(s->statfds, add_process, scan, err);
 	r = s->pids ? 0 : pids_open(&s->pids, err);
@@ -246,49 +250,69 @@ static int read_stats(struct source *s, struct scan *scan, struct err *err)
 	return r;
 }
 
-int source_scan(struct source *s, struct table **out, struct err *err)
+static int read_all(struct scan *scan, struct err *err)
 {
-	struct scan scan = {.s = s};
+	struct source *s = scan->s;
+	struct table *t = scan->t;
+	int r = hostinfo_read(s->proc_fd, &t->host, &t->coverage, err);
+
+	if (!r)
+		r = read_stats(s, scan, err);
+	if (!r)
+		r = read_put_off(scan, err);
+	if (!r && !t->procs.n && !scan->only)
+		r = err_set(err, ENODATA, "/proc shows no process at all, not even this one");
+	if (r < 0)
+		return r;
+	table_sort(t);
+	qsort(s->now.v, s->now.n, sizeof(*s->now.v), compare_seen);
+	if (s->now.n == t->procs.n)
+		return read_candidates(s, t, err);
+	s->now.n = 0; /* a PID twice in one pass: read anew next time */
+	return 0;
+}
+
+static int scan_proc(struct scan *scan, struct table **out, struct err *err)
+{
+	struct source *s = scan->s;
 	struct seen_list swap;
 	int r;
 
-	if (s->recorded)
-		return scan_recorded(s, out, err);
-	scan.t = s->spare ? s->spare : table_new();
+	scan->t = s->spare ? s->spare : table_new();
 	s->spare = NULL;
-	if (!scan.t)
+	if (!scan->t)
 		return err_nomem(err);
 	s->now.n = 0;
-	r = hostinfo_read(s->proc_fd, &scan.t->host, &scan.t->coverage, err);
-	if (!r)
-		r = read_stats(s, &scan, err);
-	if (!r)
-		r = read_put_off(&scan, err);
-	free(scan.comms.v);
-	if (!r && !scan.t->procs.n)
-		r = err_set(err, ENODATA, "/proc shows no process at all, not even this one");
-	if (r)
-		goto fail;
-	table_sort(scan.t);
-	qsort(s->now.v, s->now.n, sizeof(*s->now.v), compare_seen);
-	if (s->now.n != scan.t->procs.n) { /* a PID twice in one pass: read anew next time */
-		s->now.n = 0;
-	} else {
-		r = read_candidates(s, scan.t, err);
-		if (r)
-			goto fail;
+	r = read_all(scan, err);
+	free(scan->comms.v);
+	if (r < 0) {
+		table_free(scan->t);
+		s->seen.n = 0; /* details handed to the failed table are lost: read anew */
+		return r;
 	}
 	if (!s->first_scan_wall_ns)
-		s->first_scan_wall_ns = scan.t->host.wall_ns;
-	scan.t->coverage.first_scan_wall_ns = s->first_scan_wall_ns;
-	scan.t->coverage.sources = 1u << SOURCE_PROC;
+		s->first_scan_wall_ns = scan->t->host.wall_ns;
+	scan->t->coverage.first_scan_wall_ns = s->first_scan_wall_ns;
+	scan->t->coverage.sources = 1u << SOURCE_PROC;
 	swap = s->seen;
 	s->seen = s->now;
 	s->now = swap;
-	*out = scan.t;
+	*out = scan->t;
 	return 0;
-fail:
-	table_free(scan.t);
-	s->seen.n = 0; /* details already handed to the failed table are lost: read anew */
-	return r;
+}
+
+int source_scan(struct source *s, struct table **out, struct err *err)
+{
+	struct scan scan = {.s = s};
+
+	return s->recorded ? scan_recorded(s, out, err) : scan_proc(&scan, out, err);
+}
+
+int source_scan_some(struct source *s, const pid_t *pids, size_t n, struct table **out,
+		     struct err *err)
+{
+	static const pid_t none;
+	struct scan scan = {.s = s, .only = n ? pids : &none, .n_only = n};
+
+	return scan_proc(&scan, out, err);
 }

@@ -251,3 +251,14 @@ int statfds_each(struct statfds *s, pids_fn *fn, void *ctx, struct err *err)
 	s->now = swap;
 	return r;
 }
+
+int statfds_some(struct statfds *s, const pid_t *pids, size_t n, pids_fn *fn, void *ctx,
+		 struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; !r && i < n; i++)
+		r = read_one(s, pids[i], NULL, fn, ctx, err);
+	close_list(s, &s->now);
+	return r;
+}

@@ -30,4 +30,8 @@ void statfds_close(struct statfds *s); /* NULL is fine */
  */
 int statfds_each(struct statfds *s, pids_fn *fn, void *ctx, struct err *err);
 
+/* The same of these alone, in their order, and none is kept open. */
+int statfds_some(struct statfds *s, const pid_t *pids, size_t n, pids_fn *fn, void *ctx,
+		 struct err *err);
+
 #endif

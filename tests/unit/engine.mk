@@ -1,4 +1,4 @@
-UNIT_ENGINE = test_chronicle test_errand test_listener test_look test_plan
+UNIT_ENGINE = test_chronicle test_errand test_listener test_look test_plan test_strangers
 check_PROGRAMS += $(UNIT_ENGINE)
 TESTS += $(UNIT_ENGINE)
 
@@ -17,9 +17,13 @@ test_chronicle_LDADD = libengine.a libtables.a librecord.a libsource.a libmodel.
 
 test_look_SOURCES = %D%/test_look.c
 test_look_CPPFLAGS = $(UNIT_CPPFLAGS)
-test_look_LDADD = libengine.a libreach.a libsource.a libmodel.a libbase.a $(PROC2_LIBS) \
+test_look_LDADD = libengine.a libreach.a libsource.a libmodel.a libbase.a \
 	$(JANSSON_LIBS) $(UNIT_LIBADD) -lm
 
 test_listener_SOURCES = %D%/test_listener.c
 test_listener_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_listener_LDADD = $(test_look_LDADD)
+
+test_strangers_SOURCES = %D%/test_strangers.c
+test_strangers_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_strangers_LDADD = libengine.a libbase.a $(UNIT_LIBADD)

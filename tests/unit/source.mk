@@ -4,7 +4,7 @@ TESTS += $(UNIT_SOURCE)
 
 test_statfds_SOURCES = %D%/test_statfds.c
 test_statfds_CPPFLAGS = $(UNIT_CPPFLAGS)
-test_statfds_LDADD = libmade.a libsource.a libmodel.a libbase.a $(PROC2_LIBS) $(JANSSON_LIBS) \
+test_statfds_LDADD = libmade.a libsource.a libmodel.a libbase.a $(JANSSON_LIBS) \
 	$(UNIT_LIBADD) -lm
 
 test_source_SOURCES = %D%/test_source.c
