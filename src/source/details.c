@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#define CGROUP_MAX (1u << 20)  /* a line a hierarchy, each with a path */
 #define CMDLINE_MAX (8u << 20) /* beyond ARG_MAX of any common limit: execve(2) */
 
 int details_open(struct details_reader *r, int proc_fd, const struct source_options *options,
@@ -139,7 +140,7 @@ static int read_cmdline(struct details_reader *r, int dir, struct detail *d)
  */
 static int read_cgroup(struct details_reader *r, int dir, struct detail *d)
 {
-	ssize_t n = file_read_at(dir, "cgroup", r->buf, r->buf_size);
+	ssize_t n = details_read_whole(r, dir, "cgroup", CGROUP_MAX);
 	const char *best = NULL;
 	int best_rank = -1;
 	bool v2 = false;

@@ -12,8 +12,9 @@
 /* All of these: dir is of /proc/PID; 0 (a length), or -errno. */
 
 /*
- * Reads cmdline or environ whole into the scratch buffer, which grows up to max bytes.  What fills
- * less than was asked for is the last of it (fs/proc/base.c, get_mm_cmdline, environ_read).
+ * Reads cmdline, environ or cgroup whole into the scratch buffer, which grows up to max bytes.
+ * What fills less than was asked for is the last of it: they are written in a loop or as one
+ * record (fs/proc/base.c, get_mm_cmdline, environ_read; fs/seq_file.c, single_open).
  */
 ssize_t details_read_whole(struct details_reader *r, int dir, const char *name, size_t max);
 
