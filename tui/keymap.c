@@ -65,7 +65,7 @@ static const struct keymap_entry entries[] = {
 	 KEYMAP_SHOW,
 	 {'t'},
 	 "a bar a member, fork to exit",
-	 "comes with stray run"},
+	 "comes with a later version"},
 
 	{ACTION_TERM, KEYMAP_LIST, KEYMAP_ACT, {'T'}, "TERM to the row's group", NULL},
 	{ACTION_KILL, KEYMAP_LIST, KEYMAP_ACT, {'K'}, "KILL to the row's group", NULL},

@@ -407,7 +407,7 @@ static void keys_of_what_is_to_come_say_so(void **state)
 	(void)state;
 	started(&w, world_incident(), 24, 100);
 	world_keys(&w, "t");
-	world_shows(&w, "comes with stray run");
+	world_shows(&w, "comes with a later version");
 	world_keys(&w, "Down");
 	world_hides(&w, "comes with");
 	world_end(&w);
