@@ -39,7 +39,7 @@ int proc_stat_read(pid_t pid, struct proc_stat *out);
  * good; another /proc than this process's own can be asked, too. */
 int proc_stat_read_at(int dir, const char *path, struct proc_stat *out);
 
-/* This process's own.  -EXDEV: /proc is that of another PID namespace, whose numbers are not ours. */
+/* This process's own.  -EXDEV: /proc is that of another PID namespace, with other numbers. */
 int proc_stat_read_self(struct proc_stat *out);
 
 /*

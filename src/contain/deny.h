@@ -2,8 +2,8 @@
  * --detach=deny: setsid(2) and setpgid(2) fail with EPERM in a run, and each try is told.
  *
  * A seccomp filter with a listener (seccomp_unotify(2), Linux 5.0), made in the held child and
- * inherited by whatever it starts; x86's other two ABIs are filtered too.  Where an outer filter has a
- * listener already, ours can have none: then the calls fail and the tries are not told.  An
+ * inherited by whatever it starts; x86's other two ABIs are filtered too.  Where an outer filter
+ * has a listener already, ours can have none: then the calls fail and the tries are not told.  An
  * ordinary user's needs no_new_privs, so that sudo(8) and the like fail in the run.
  * The one file that knows libseccomp.
  */

@@ -44,7 +44,7 @@ static void let_go_on(struct stops *s)
 	}
 }
 
-/* Of what it got from its maker, who may hold locks and pipes by it, it keeps these two; -1: one. */
+/* Of what it got from its maker, who may hold locks and pipes by it, it keeps these; -1: none. */
 static void keep_only(int a, int b)
 {
 	int low = a < b ? a : b, high = a < b ? b : a;

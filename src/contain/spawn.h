@@ -25,7 +25,7 @@ struct spawn_caller {
 	VEC(int) fds;           /* owned: what is open beyond stdio, and stays so at exec */
 };
 
-/* Notes the caller's, and sets SIGCHLD so that children can be waited for.  spawn_caller_clear(). */
+/* Notes the caller's, sets SIGCHLD so that children can be waited for.  spawn_caller_clear(). */
 void spawn_note_caller(struct spawn_caller *c);
 void spawn_caller_clear(struct spawn_caller *c);
 

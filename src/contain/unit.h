@@ -36,7 +36,7 @@ struct unit {
  */
 void unit_make(struct unit *u, const char *name, bool cgroup);
 
-/* The command cannot be put into its cgroup: it is a subreaper's tree from now on, for that reason. */
+/* The command cannot be put into its cgroup: it is a subreaper's tree from now on, for `why`. */
 void unit_fall_back(struct unit *u, const struct err *why);
 
 /* This process is its reaper from now on: the children that it has now are not in it.  0 or

@@ -162,8 +162,8 @@ static bool is_end(const struct act_journal *a)
 	return strcmp(a->q.intent->kind, "end") == 0;
 }
 
-/* A run that is held is ended by one of us: its warden waits.  Where none answers it is ended all the
- * same. */
+/* A run that is held is ended by one of us: its warden waits.  Where none answers it is ended all
+ * the same. */
 static void knock(struct act_journal *a)
 {
 	const struct door_word word = {.kind = DOOR_END};

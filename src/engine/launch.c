@@ -326,7 +326,7 @@ static int watch(struct front *f)
 	}
 }
 
-/* Where the command's own job took the foreground and is gone, the shell would find nobody there. */
+/* Where the command's own job took the foreground and is gone, the shell would find nobody. */
 static void take_foreground_back(const struct front *f)
 {
 	sigset_t ttou, old;

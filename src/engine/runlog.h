@@ -21,9 +21,9 @@ struct runlog_options {
 	uint64_t process_bytes_max; /* in the journal, of each class that has a limit; 0: none */
 };
 
-/* Takes r, which is the thread's alone until runlog_close().  Where no thread can be made (a sandbox
- * that answers EPERM to clone3) all is written by the caller, who then waits for the disk.  0 or
- * -ENOMEM. */
+/* Takes r, which is the thread's alone until runlog_close().  Where no thread can be made (a
+ * sandbox that answers EPERM to clone3) all is written by the caller, who then waits for the disk.
+ * 0 or -ENOMEM. */
 int runlog_open(struct recorded *r, const struct runlog_options *options, struct runlog **out,
 		struct err *err);
 
@@ -45,8 +45,8 @@ void runlog_add(struct runlog *l, enum runlog_class what);
 
 /*
  * Queues what was begun, and waits until it is on the disk, with all before it, or until_ns
- * (CLOCK_BOOTTIME).  to: the state that the run comes to; RUN_UNKNOWN: none.  0; -ETIMEDOUT; else why
- * it could not be written.
+ * (CLOCK_BOOTTIME).  to: the state that the run comes to; RUN_UNKNOWN: none.  0; -ETIMEDOUT; else
+ * why it could not be written.
  */
 int runlog_sync(struct runlog *l, enum run_state to, uint64_t until_ns, struct err *err);
 
@@ -71,8 +71,8 @@ const struct err *runlog_alone(const struct runlog *l);
 /* How many events were counted and not written. */
 uint64_t runlog_counted(struct runlog *l);
 
-/* Writes what is queued until until_ns, ends the thread and closes the run.  0; -ETIMEDOUT where the
- * disk hangs: the thread is left behind. */
+/* Writes what is queued until until_ns, ends the thread and closes the run.  0; -ETIMEDOUT where
+ * the disk hangs: the thread is left behind. */
 int runlog_close(struct runlog *l, uint64_t until_ns);
 
 #endif

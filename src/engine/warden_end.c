@@ -350,7 +350,7 @@ static void kill_helper(struct warden *w)
 
 	if (target_add(&set, w->helper.id, NULL, NULL) == 0) {
 		signal_group(w->helper.id.pid, &set, SIGKILL, NULL);
-		/* only with its death does what it leaves come to us, where it is told from members */
+		/* what it leaves comes to us with its death only, and is told from members here */
 		target_set_wait(&set, clock_boot_ns() + HELPER_DEATH_NS, NULL);
 	}
 	target_set_clear(&set);

@@ -107,7 +107,7 @@ static bool read_one(struct identity id, struct kin_reading *out)
 	return true;
 }
 
-/* Those that kin knows of, and those in the unit that it does not.  known: how many the first are. */
+/* Those that kin knows of, and those in the unit that it does not.  known: how many are first. */
 static int list_all(struct warden *w, enum reading what, struct identity_list *out, size_t *known)
 {
 	size_t n;

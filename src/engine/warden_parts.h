@@ -125,7 +125,7 @@ struct warden {
 	uint64_t lost_told;         /* events that were lost, as the journal has it */
 	unsigned looks;             /* files of snapshots, so far */
 	size_t kept;                /* leftovers spared by rule */
-	/* what stdout and stderr of the command are, by number: "pipe:[4711]"; "": nobody waits for it */
+	/* what stdout and stderr of the command are, by number: "pipe:[4711]"; "": nobody waits */
 	char streams[3][WARDEN_STREAM_MAX];
 };
 
@@ -225,8 +225,8 @@ void warden_end_step(struct warden *w);
 void warden_yield(struct warden *w, int visitor, pid_t pid);
 void warden_yielded(struct warden *w, enum run_state closed_as);
 
-/* The last change of state.  act: what ended it; NULL: it ended by itself.  error: why it never ran;
- * NULL: it did. */
+/* The last change of state.  act: what ended it; NULL: it ended by itself.  error: why it never
+ * ran; NULL: it did. */
 void warden_close(struct warden *w, const char *act, enum run_state to, size_t alive,
 		  const char *error);
 

@@ -12,8 +12,8 @@
 #include "model/run.h"
 
 /*
- * A fold for the run, whose members t shows.  Stray itself, its ancestors and who asked for the run are none
- * (run.h).  Owned (kin_free); NULL: out of memory.
+ * A fold for the run, whose members t shows.  Stray itself, its ancestors and who asked for the run
+ * are none (run.h).  Owned (kin_free); NULL: out of memory.
  */
 struct kin *heard_new(const struct run *run, const struct table *t);
 

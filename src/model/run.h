@@ -103,7 +103,7 @@ bool run_is_own(const struct table *t, const struct process *p);
 /* The same of all of t, by index; owned (free); NULL when out of memory. */
 bool *run_own(const struct table *t);
 
-/* Whether p is of a program that passes work on to what is no descendant of it (ssh, docker, ...). */
+/* Whether p is of a program that passes work on to what is no descendant (ssh, docker, ...). */
 bool run_hands_off(const struct process *p);
 
 /* Whether p is known to be in another cgroup than the run's own. */

@@ -36,7 +36,7 @@ int process_json(struct jw *j, const char *key, const struct process *p,
 void process_json_facts(struct jw *j, const struct process *p, const struct host *host,
 			const struct run *run);
 
-/* "happened_mono_ns": when, CLOCK_BOOTTIME, which may be before it was written; 0: not known, null. */
+/* "happened_mono_ns": when, CLOCK_BOOTTIME, maybe before it was written; 0: not known, null. */
 void process_json_happened(struct jw *j, uint64_t boot_ns);
 /* "signal" or "status" of one that ended; status: as of wait(2). */
 void process_json_status(struct jw *j, int status);
