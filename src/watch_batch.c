@@ -9,12 +9,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <unistd.h>
 
 #define CHUNK 65536
+#define PIECE PIPE_BUF /* never waited for where there is room for any (pipe(7)) */
+#define LAST_MS 1000   /* how long who reads slowly may take for the last, asked to end */
 #define MS 1000000ULL
 
 struct batch {
@@ -27,6 +31,9 @@ struct batch {
 	int journal;    /* what is printed */
 	off_t at;       /* up to where it was read */
 	VEC(char) rest; /* a line that is not whole yet */
+	FILE *out;      /* into text: printed, and given as who reads takes it: the run is */
+	char *text;     /* watched however slow that is */
+	size_t len, given;
 	bool told_other, told_trouble;
 };
 
@@ -45,6 +52,7 @@ static void print_event(const struct batch *b, const char *line, size_t len)
 	json_decref(event);
 	clock_rfc3339(e.wall_ns, when);
 	cmd_line_init(b->o->common, &out);
+	out.out = b->out;
 	line_put(&out, ROLE_DIM, "%.12s ", when + 11);
 	line_put(&out, ROLE_HEAD, "%-16s ", e.name);
 	if (e.process.pid)
@@ -59,7 +67,7 @@ static void print_event(const struct batch *b, const char *line, size_t len)
 static void print_line(const struct batch *b, const char *line, size_t len)
 {
 	if (b->o->common->json)
-		printf("%.*s\n", (int)len, line);
+		fprintf(b->out, "%.*s\n", (int)len, line);
 	else
 		print_event(b, line, len);
 }
@@ -77,24 +85,49 @@ static int take_bytes(struct batch *b, const char *data, size_t n, struct err *e
 	return 0;
 }
 
-/* What the journal has grown by, whoever wrote it. */
+/* Gives what is printed, as far as it is taken now: 1: all of it, 0 or -errno. */
+static int give(struct batch *b, struct err *err)
+{
+	struct pollfd p = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+	while (b->given < b->len) {
+		size_t left = b->len - b->given;
+		ssize_t n;
+
+		if (poll(&p, 1, 0) <= 0)
+			return 0;
+		n = write(p.fd, b->text + b->given, left < PIECE ? left : PIECE);
+		if (n < 0 && errno != EAGAIN && errno != EINTR)
+			return err_errno(err, errno, "stdout");
+		b->given += n > 0 ? (size_t)n : 0;
+	}
+	rewind(b->out);
+	b->given = b->len = 0;
+	return 1;
+}
+
+/* What the journal has grown by, whoever wrote it: 1: all is given, 0: who reads is slow, or
+ * -errno. */
 static int print_new(struct batch *b, struct err *err)
 {
 	char chunk[CHUNK];
 	ssize_t n;
+	int r;
 
-	while ((n = pread(b->journal, chunk, sizeof(chunk), b->at)) > 0) {
-		int r = take_bytes(b, chunk, (size_t)n, err);
-
+	while ((r = give(b, err)) == 1) {
+		n = pread(b->journal, chunk, sizeof(chunk), b->at);
+		if (n == 0)
+			return 1;
+		if (n < 0)
+			return err_errno(err, errno, "%s", b->vigil.recorded.dir.path);
+		r = take_bytes(b, chunk, (size_t)n, err);
 		if (r < 0)
 			return r;
 		b->at += n;
+		if (fflush(b->out) != 0)
+			return err_nomem(err);
 	}
-	if (n < 0)
-		return err_errno(err, errno, "%s", b->vigil.recorded.dir.path);
-	if (fflush(stdout) != 0)
-		return err_errno(err, errno, "stdout");
-	return 0;
+	return r;
 }
 
 /* --- the run --------------------------------------------------------------- */
@@ -111,24 +144,29 @@ static void hear(struct batch *b)
 	listener_drain(b->listener, &b->look.tracker, take_heard, b);
 }
 
-/* 1: the signals of an end; 0: the time went by. */
-static int wait_for(struct batch *b)
+enum woken { WOKEN_TIME, WOKEN_SIGNAL, WOKEN_NO_READER };
+
+static enum woken wait_for(struct batch *b)
 {
 	struct pollfd p[] = {{.fd = b->signals, .events = POLLIN},
-			     {.fd = listener_fd(b->listener), .events = POLLIN}};
+			     {.fd = listener_fd(b->listener), .events = POLLIN},
+			     {.fd = STDOUT_FILENO}};
 	uint64_t now = clock_boot_ns(), until = now + b->o->delay_ms * MS;
 
 	for (; now < until; now = clock_boot_ns()) {
-		if (poll(p, 2, (int)((until - now + MS - 1) / MS)) < 0 && errno != EINTR)
+		p[2].events = b->given < b->len ? POLLOUT : 0;
+		if (poll(p, 3, (int)((until - now + MS - 1) / MS)) < 0 && errno != EINTR)
 			break;
 		if (p[0].revents)
-			return 1;
+			return WOKEN_SIGNAL;
+		if (p[2].revents & ~POLLOUT || (p[2].revents && print_new(b, NULL) < 0))
+			return WOKEN_NO_READER;
 		if (p[1].revents)
 			hear(b);
 		if (listener_wants_scan(b->listener) && until > now + LISTENER_RESCAN_NS)
 			until = now + LISTENER_RESCAN_NS;
 	}
-	return 0;
+	return WOKEN_TIME;
 }
 
 static int look_once(struct batch *b, struct err *err)
@@ -171,7 +209,7 @@ static int await_next(struct batch *b, char id[static RUN_ID_MAX + 1], struct er
 		r = 0;
 	while (!r) {
 		r = vigil_newcomer(b->o->common->state_dir, &known, id, err);
-		if (!r && wait_for(b))
+		if (!r && wait_for(b) != WOKEN_TIME)
 			break;
 	}
 	rundir_list_clear(&known);
@@ -227,9 +265,30 @@ static void say_trouble(struct batch *b)
 	b->told_trouble = g->trouble.code != 0;
 }
 
+/* Waits for who reads, but no longer than a moment once it is to end. */
+static int print_last(struct batch *b, bool asked, struct err *err)
+{
+	struct pollfd p[] = {{.fd = STDOUT_FILENO, .events = POLLOUT},
+			     {.fd = asked ? -1 : b->signals, .events = POLLIN}};
+	uint64_t until = clock_boot_ns() + LAST_MS * MS;
+	int r;
+
+	while ((r = print_new(b, err)) == 0) {
+		if (asked && clock_boot_ns() >= until)
+			return 0;
+		if (poll(p, 2, LAST_MS) > 0 && p[1].revents) {
+			asked = true;
+			p[1].fd = -1;
+			until = clock_boot_ns() + LAST_MS * MS;
+		}
+	}
+	return r < 0 ? r : 0;
+}
+
 static int watch(struct batch *b, struct err *err)
 {
-	bool asked = false;
+	enum woken woken = WOKEN_TIME;
+	const char *reason;
 	int r = 0;
 
 	while (!r) {
@@ -237,16 +296,20 @@ static int watch(struct batch *b, struct err *err)
 		b->run.over_ticks = b->vigil.recorded.run.over_ticks;
 		say_trouble(b);
 		r = print_new(b, err);
-		if (r || vigil_is_over(&b->vigil))
+		if (r < 0 || vigil_is_over(&b->vigil))
 			break;
-		asked = wait_for(b);
-		if (asked)
+		woken = wait_for(b);
+		if (woken != WOKEN_TIME)
 			break;
 		r = look_once(b, err);
 	}
-	chronicle_close(b->vigil.chronicle, asked ? "signal" : r ? "asked" : "over");
+	if (woken == WOKEN_SIGNAL)
+		reason = "signal";
+	else
+		reason = r < 0 || woken == WOKEN_NO_READER ? "asked" : "over";
+	chronicle_close(b->vigil.chronicle, reason);
 	b->vigil.chronicle = NULL;
-	return r ? r : print_new(b, err);
+	return r < 0 ? r : print_last(b, woken != WOKEN_TIME, err);
 }
 
 int batch_run(const struct batch_options *o, struct err *err)
@@ -256,6 +319,9 @@ int batch_run(const struct batch_options *o, struct err *err)
 	char id[RUN_ID_MAX + 1];
 	int r = take_signals(&b, err);
 
+	b.out = open_memstream(&b.text, &b.len);
+	if (!r && !b.out)
+		r = err_nomem(err);
 	source.again_and_again = true;
 	if (!r)
 		r = listener_open(o->listen, &b.listener, err);
@@ -278,6 +344,9 @@ int batch_run(const struct batch_options *o, struct err *err)
 		look_close(&b.look);
 	run_clear(&b.run);
 	free(b.rest.v);
+	if (b.out)
+		fclose(b.out);
+	free(b.text);
 	file_close_fd(&b.journal);
 	file_close_fd(&b.signals);
 	return r;

@@ -6,6 +6,8 @@ Bounds are some ten times what was measured, and none counts what the rest of th
 busy host may add to a number, what it did is counted too.
 """
 import contextlib
+import fcntl
+import json
 import os
 import re
 import signal
@@ -96,9 +98,9 @@ def rests(pid, share=0.1, seconds=1):
 # --- the warden of a run
 
 def a_warden_wakes_for_its_looks_and_for_what_happens():
-    with state_dir() as d, Run(d, "--", "sleep", "30") as run:
+    with state_dir() as d, Run(d, "--", "sleep", "60") as run:
         pid = run.warden
-        for _ in range(100):
+        for _ in range(60):
             woke, made = wakes(pid), forks()
             time.sleep(0.3)
             woke, made = wakes(pid) - woke, forks() - made
@@ -169,10 +171,71 @@ def cgroup_of(pid):
     return at + (path if root == "/" else path[len(root):])
 
 
+# --- stray watch --batch
+
+@contextlib.contextmanager
+def watched(*args, **kw):
+    """An adopted process, and `stray watch --batch` of it."""
+    with state_dir() as d, contextlib.ExitStack() as after:
+        state = State(d)
+        root = subprocess.Popen([PY, "-c", "import signal,time;signal.alarm(60);time.sleep(60)"],
+                                stdin=subprocess.DEVNULL, start_new_session=True)
+        after.callback(root.wait)
+        after.callback(root.kill)
+        state("adopt", root.pid, "--id", "w")
+        batch = subprocess.Popen([STRAY, "watch", "--batch", "w", "-d", "5", "--state-dir", d,
+                                  *args], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, **kw)
+        after.callback(batch.stderr.close)
+        after.callback(batch.wait)
+        after.callback(batch.kill)
+        until(lambda: state.events("w", "watch_started"))
+        yield state, batch
+
+
+def who_reads_the_events_may_go_and_the_watch_ends():
+    with watched(stdout=subprocess.PIPE) as (state, batch):
+        batch.stdout.close()
+        batch.wait(PATIENCE)
+        assert state.last("w", "watch_stopped")["reason"] == "asked"
+
+
+def who_reads_the_events_may_be_slow_and_the_run_is_watched():
+    out, into = os.pipe()
+    fcntl.fcntl(into, fcntl.F_SETPIPE_SZ, 4096)
+    with watched("--json", stdout=into) as (state, batch), os.fdopen(out, "rb") as reader:
+        os.close(into)
+        for i in range(20):
+            state("note", "w", f"{i} " + 1000 * "x")
+        rests(batch.pid)
+        os.kill(state.record("w")["root"]["pid"], signal.SIGKILL)
+        until(lambda: state.events("w", "exited"))
+        told = reader.read().splitlines()
+        batch.wait(PATIENCE)
+        assert [json.loads(line)["seq"] for line in told] == [
+            e["seq"] for e in state.events("w") if e["seq"] >= json.loads(told[0])["seq"]]
+        assert json.loads(told[-1])["event"] == state.events("w")[-1]["event"]
+
+
+def a_watch_that_nobody_reads_ends_when_it_is_told_to():
+    out, into = os.pipe()
+    fcntl.fcntl(into, fcntl.F_SETPIPE_SZ, 4096)
+    with watched("--json", stdout=into) as (state, batch), os.fdopen(out, "rb"):
+        os.close(into)
+        for i in range(10):
+            state("note", "w", f"{i} " + 1000 * "x")
+        time.sleep(1)  # it has seen them, and filled the pipe
+        batch.terminate()
+        batch.wait(PATIENCE)
+        assert state.last("w", "watch_stopped")["reason"] == "signal"
+
+
 main([
     a_warden_wakes_for_its_looks_and_for_what_happens,
     the_deadline_is_kept_while_members_fork_without_a_pause,
     the_deadline_is_kept_while_a_member_tries_to_detach_without_a_pause,
     a_warden_of_many_members_takes_little,
     a_warden_rests_when_its_empty_cgroup_was_removed,
+    who_reads_the_events_may_go_and_the_watch_ends,
+    who_reads_the_events_may_be_slow_and_the_run_is_watched,
+    a_watch_that_nobody_reads_ends_when_it_is_told_to,
 ])
