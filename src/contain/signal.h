@@ -2,8 +2,8 @@
  * The one place that signals.
  *
  * Every signal goes to an identity through its pidfd (where there are no pidfds: to its number,
- * when it was just seen to be its own), or to a process group of which an identity was just seen to be a
- * living member.  Nothing here can reach PID, PGID or SID 0, 1 or -1, this
+ * when it was just seen to be its own), or to a process group of which an identity was just seen to
+ * be a living member.  Nothing here can reach PID, PGID or SID 0, 1 or -1, this
  * process, or its own group.  Whom one may signal (kernel threads, ancestors, the run's requester)
  * is for the caller to decide, and so is recording it: see act.h.
  */
