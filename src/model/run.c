@@ -444,7 +444,7 @@ unsigned run_classes(const struct run *run, const struct process *p)
 	if (run && p->evidence && moved_flag(run, p) != '-')
 		c |= CLASS_DETACHED;
 	if (run_hands_off(p) || (run && p->evidence == EVIDENCE_MARK && run->recorded))
-		c |= CLASS_HANDED_OFF; /* a mark and no descendant: somebody was asked to start it */
+		c |= CLASS_HANDED_OFF; /* a mark, and no descendant: asked for */
 	if (p->connections || (p->detail && p->detail->n_secret_names))
 		c |= CLASS_AUTHORITY;
 	if (!(c & (CLASS_SURVIVED | CLASS_DETACHED)))
