@@ -1,5 +1,6 @@
 check_PROGRAMS += mkproc
-mkproc_SOURCES = %D%/mkproc.c %D%/mkproc_shapes.c %D%/mkproc.h
+mkproc_SOURCES = %D%/mkproc.c %D%/mkproc_shapes.c %D%/mkproc_storm.c %D%/mkproc.h \
+	%D%/mkproc_storm.h
 
 # Unit tests that start mkproc: #include "tests/helpers/made.h", link libmade.a.
 check_LIBRARIES += libmade.a

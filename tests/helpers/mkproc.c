@@ -114,20 +114,30 @@ void mk_cannot(void)
 	mk_pause();
 }
 
-void mk_child(void)
+void mk_bound_life(void)
 {
 	long left = shared->deadline_ms - now_ms();
 
 	if (left <= 0)
 		_exit(0);
 	alarm((unsigned)(left + 999) / 1000);
-	signal(SIGTERM, SIG_DFL);
-	signal(SIGINT, SIG_DFL);
+}
+
+void mk_child_same(void)
+{
+	mk_bound_life();
 	if (!keep_stdio) {
 		close(in_fd);
 		close(fileno(out));
 		dup2(0, 2); /* /dev/null: see stdio_away */
 	}
+}
+
+void mk_child(void)
+{
+	mk_child_same();
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGINT, SIG_DFL);
 }
 
 pid_t mk_fork(void)

@@ -34,6 +34,8 @@ pid_t mk_fork(void);
 /* What every process that is made does first: bounds its life by what is left, lets go of the
  * caller's stdio (unless --stdio), takes back the maker's handlers. */
 void mk_child(void);
+void mk_child_same(void); /* that, but for the handlers */
+void mk_bound_life(void); /* the first of these alone */
 void mk_pause(void) __attribute__((noreturn));
 bool mk_over(void); /* the end was asked for: fork no more */
 

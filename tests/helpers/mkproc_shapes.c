@@ -1,5 +1,6 @@
 /* The table of shapes, and what each does.  See mkproc.h. */
 #include "mkproc.h"
+#include "mkproc_storm.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -25,7 +26,7 @@
 #define RING_MAX 32
 #define RING_REFORKS 2000 /* then the ring lets itself be broken */
 #define HOP_US 20000
-#define STORM_MAX 20000
+#define SHORT_LIVES_MAX 20000
 #define RACERS_MAX 16
 
 static pid_t child_named(const char *name)
@@ -400,7 +401,7 @@ static void pidns(char **arg)
 
 static void fork_storm(char **arg)
 {
-	int total = mk_number(arg[0], 2000, STORM_MAX);
+	int total = mk_number(arg[0], 2000, SHORT_LIVES_MAX);
 
 	if (mk_fork() == 0) {
 		signal(SIGCHLD, SIG_IGN);
@@ -751,6 +752,9 @@ const struct shape mk_shapes[] = {
 	{"pidns", "", "outside, init of a PID namespace, inner", pidns, false},
 	{"fork-storm", "[N]", "root: forks N (2000) that live 2 ms", fork_storm, false},
 	{"fork-race", "[N]", "N (3) times racer: forks without a pause", fork_race, false},
+	{"storm", "[N [US [FILE]]]", "N (500) slots: who holds one ignores TERM, reforks after US",
+	 mk_storm, false},
+	{"storm-light", "[N [US [FILE]]]", "the same, all in one memory", mk_storm_light, false},
 	{"hopper", "", "leader (gone), hop: forks and exits each 20 ms, one session", hopper,
 	 false},
 	{"ring", "[K]", "K (6) times member: sessions that refork each other", refork_ring, false},

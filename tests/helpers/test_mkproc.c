@@ -1,13 +1,18 @@
 /* Whether the situations that the other tests rest on are what they say. */
 #include "tests/helpers/made.h"
+#include "tests/helpers/mkproc_storm.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -116,6 +121,63 @@ static void a_shape_is_what_it_says(void **state)
 	}
 }
 
+/* The page of a storm, made by it. */
+static const struct storm *storm_at(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const struct storm *s = mmap(NULL, sizeof(*s), PROT_READ, MAP_SHARED, fd, 0);
+
+	assert_true(fd >= 0 && s != MAP_FAILED);
+	close(fd);
+	return s;
+}
+
+static bool ignores_term(pid_t pid)
+{
+	char path[64], line[256];
+	unsigned long long ignored = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		sscanf(line, "SigIgn: %llx", &ignored);
+	if (f)
+		fclose(f);
+	return ignored >> (SIGTERM - 1) & 1;
+}
+
+static void a_storm_goes_on_in_others_and_ends_with_its_maker(void **state)
+{
+	static const char *const shapes[] = {"storm", "storm-light"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+		char path[] = "/tmp/test_mkproc-XXXXXX";
+		int fd = mkostemp(path, O_CLOEXEC), ignored = 0;
+		const volatile struct storm *s;
+		uint32_t before;
+		struct made m;
+
+		assert_true(fd >= 0);
+		MADE(&m, shapes[i], "5", "2000", path);
+		s = storm_at(path);
+		assert_int_equal(s->n, 5);
+		assert_int_not_equal(flock(fd, LOCK_SH | LOCK_NB), 0); /* theirs */
+		before = s->forks;
+		for (int tries = 0; tries < 5000 && (s->forks < before + 50 || !ignored); tries++) {
+			ignored += ignores_term(s->pid[tries % 5]);
+			usleep(1000);
+		}
+		assert_true(ignored && s->forks >= before + 50 && s->beat_ns);
+		made_end(&m);
+		assert_int_equal(flock(fd, LOCK_SH), 0); /* waits for the last of them */
+		munmap((void *)(uintptr_t)s, sizeof(*s));
+		close(fd);
+		unlink(path);
+	}
+}
+
 static void what_is_left_behind_ends_by_itself(void **state)
 {
 	FILE *f = popen("./mkproc --life 1 --leave daemon", "re");
@@ -135,6 +197,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_shape_is_what_it_says),
+		cmocka_unit_test(a_storm_goes_on_in_others_and_ends_with_its_maker),
 		cmocka_unit_test(what_is_left_behind_ends_by_itself),
 	};
 
