@@ -68,6 +68,6 @@ int act_rescan(const struct act_hooks *hooks, struct target_set *set, size_t *fr
 		if (!guard_is(set->guard, now.v[i].pid))
 			r = target_add(set, now.v[i], NULL, err);
 	free(now.v);
-	*fresh = set->n - before;
+	*fresh = set->n - before + now.unsteady;
 	return r;
 }

@@ -34,7 +34,8 @@ int act_announce(const struct act_hooks *hooks, int sig, struct target_set *set,
  */
 void act_send(const struct act_hooks *hooks, int sig, struct target_set *set, size_t first);
 
-/* Asks who the members are now, and adds those that are new.  *fresh: how many. */
+/* Asks who the members are now, and adds those that are new.  *fresh: how many, and
+ * one more where some may be missing: ask again. */
 int act_rescan(const struct act_hooks *hooks, struct target_set *set, size_t *fresh,
 	       struct err *err);
 

@@ -14,7 +14,8 @@
 #define EVENTS_AT_ONCE 64
 #define RELOOK_NS 20000000ULL        /* how often those without a pidfd are looked at */
 #define STOP_LIMIT_NS CLOCK_NS_PER_S /* then KILL goes to what was found */
-#define KILL_ROUNDS 8                /* KILLs to members that came since the last one */
+#define LOOK_NS 100000000ULL         /* for who came since a KILL, while others still die */
+#define KILL_ROUNDS 16               /* KILLs to members that came since the last one */
 
 enum state { START, GRACE, STOPPING, KILLING, KILLED, DONE };
 
@@ -31,6 +32,7 @@ struct ladder {
 	size_t killed;       /* of set: these had their KILL */
 	int epoll_fd;
 	uint64_t deadline_ns; /* of the state */
+	uint64_t look_ns;     /* KILLED: the next look for members that came since */
 	unsigned rounds;
 	struct stop stop;
 	struct guard *guard; /* NULL: nothing was stopped yet, or none could be had */
@@ -296,6 +298,8 @@ static int on_killing(struct ladder *l, uint64_t now_ns, struct err *err)
 			l->set.v[i].result = TARGET_SENT; /* with the unit, a moment before */
 	take_results(l, SIGKILL, l->killed, now_ns);
 	l->killed = l->set.n;
+	now_ns = later(now_ns);
+	l->look_ns = now_ns + LOOK_NS;
 	l->deadline_ns = now_ns + l->plan.kill_wait_ns;
 	return KILLED;
 }
@@ -306,14 +310,16 @@ static int on_killed(struct ladder *l, uint64_t now_ns, struct err *err)
 	size_t fresh;
 	int r;
 
-	if (l->alive && !over)
+	/* the killed wait for a CPU, too: others that came meanwhile are not to wait for that */
+	if (l->alive && !over && now_ns < l->look_ns)
 		return KILLED;
 	r = rescan(l, &fresh, err);
 	if (r < 0)
 		return r;
-	if (!fresh || over || ++l->rounds >= KILL_ROUNDS)
-		return DONE;
-	return begin_kill(l, now_ns);
+	l->look_ns = later(now_ns) + LOOK_NS;
+	if (fresh && ++l->rounds < KILL_ROUNDS)
+		return begin_kill(l, later(now_ns));
+	return l->alive && !over ? KILLED : DONE;
 }
 
 int ladder_step(struct ladder *l, uint64_t now_ns, struct err *err)
@@ -337,6 +343,7 @@ int ladder_step(struct ladder *l, uint64_t now_ns, struct err *err)
 			return 0;
 		l->state = (enum state)next;
 	}
+	collect(l, now_ns); /* those that came last may have ended, too */
 	dismiss_guard(l);
 	return 1;
 }
@@ -351,8 +358,11 @@ uint64_t ladder_timeout_ns(const struct ladder *l, uint64_t now_ns)
 	uint64_t left = l->deadline_ns > now_ns ? l->deadline_ns - now_ns : 0;
 
 	switch (l->state) {
-	case GRACE:
 	case KILLED:
+		if (l->look_ns < l->deadline_ns)
+			left = l->look_ns > now_ns ? l->look_ns - now_ns : 0;
+		/* fall through */
+	case GRACE:
 		return l->blind && left > RELOOK_NS ? RELOOK_NS : left;
 	case STOPPING:
 		return STOP_RETRY_NS;

@@ -7,9 +7,10 @@
  *	           waited for, else DONE       or KILLING; else DONE
  *	STOPPING   (stable, or out of time) KILLING                         STOP to all, repeated
  *	KILLING    -                           -                            KILL
- *	KILLED     look again: new ones        DONE                         -
- *	           STOPPING or KILLING, a few
- *	           rounds; else DONE
+ *	KILLED     look again, also before:    DONE                         -
+ *	           new ones STOPPING or
+ *	           KILLING, a few rounds;
+ *	           else DONE
  *	DONE
  *
  * KILL goes to those known before the first signal and to any member since; those that came since

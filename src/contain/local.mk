@@ -9,6 +9,7 @@ libcontain_a_SOURCES = \
 	%D%/guard.c %D%/guard.h \
 	%D%/ladder.c %D%/ladder.h \
 	%D%/pidfd.c %D%/pidfd.h \
+	%D%/prompt.c %D%/prompt.h \
 	%D%/signal.c %D%/signal.h \
 	%D%/stop.c %D%/stop.h \
 	%D%/spawn.c %D%/spawn.h \

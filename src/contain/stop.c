@@ -7,7 +7,8 @@
 #include <signal.h>
 #include <time.h>
 
-#define PASSES_MAX 100
+#define PASSES_MAX 1000
+#define LOOK_NS 20000000ULL
 #define QUIET_PASSES 2 /* one reading of /proc can miss a process that forks and ends meanwhile */
 
 void stop_begin(struct stop *s, struct target_set *set, const struct act_hooks *hooks,
@@ -16,16 +17,23 @@ void stop_begin(struct stop *s, struct target_set *set, const struct act_hooks *
 	*s = (struct stop){.set = set, .hooks = hooks, .deadline_ns = deadline_ns};
 }
 
-/* Whether all that took the STOP have halted. */
+/*
+ * Whether all that took the STOP have halted.  Who has not gets it again: the kernel lets those go on
+ * whose parent's exit orphans their group (HUP and CONT, setpgid(2)).
+ */
 static bool all_halted(struct target_set *set)
 {
+	bool all = true;
+
 	for (size_t i = 0; i < set->n; i++) {
 		struct target *t = &set->v[i];
 
-		if (t->result == TARGET_SENT && target_alive(t) && !proc_stat_halted(t->id.pid))
-			return false;
+		if (t->result != TARGET_SENT || !target_alive(t) || proc_stat_halted(t->id.pid))
+			continue;
+		signal_target(t, SIGSTOP);
+		all = false;
 	}
-	return true;
+	return all;
 }
 
 static int stop_new(struct stop *s, struct err *err)
@@ -43,15 +51,18 @@ static int stop_new(struct stop *s, struct err *err)
 
 int stop_step(struct stop *s, uint64_t now_ns, struct err *err)
 {
+	bool halted = s->seen == s->set->n && all_halted(s->set);
 	size_t fresh;
 	int r;
 
-	if (s->seen == s->set->n && all_halted(s->set)) {
+	/* while some wait for a CPU to halt on others fork: but they get it only if we rest */
+	if (halted || (s->seen == s->set->n && now_ns >= s->look_ns)) {
 		r = act_rescan(s->hooks, s->set, &fresh, err);
 		if (r < 0)
 			return r;
 		s->passes++;
-		s->quiet = fresh ? 0 : s->quiet + 1;
+		s->look_ns = clock_boot_ns() + LOOK_NS;
+		s->quiet = fresh || !halted ? 0 : s->quiet + 1;
 		if (s->quiet >= QUIET_PASSES)
 			return 1;
 	}

@@ -2,8 +2,8 @@
  * STOP all until no new one appears.
  *
  * Processes that fork or refork each other outrun one who kills them one by one; stopped, they
- * cannot.  So each that is found is stopped, and the finding repeated until, with all of them
- * halted, two looks in a row find nobody new.  It gives up at a bound of passes and of time.
+ * cannot.  So each that is found is stopped, again where something made it go on, and the finding
+ * repeated until, with all of them halted, two looks in a row find nobody new.  It gives up at a bound of passes and of time.
  * It works in steps that never wait, for a caller with a loop of its own.
  */
 #ifndef STRAY_CONTAIN_STOP_H
@@ -19,6 +19,7 @@ struct stop {
 	struct target_set *set;        /* borrowed: those stopped, and those to stop first */
 	const struct act_hooks *hooks; /* borrowed; members must be set */
 	uint64_t deadline_ns;          /* CLOCK_BOOTTIME */
+	uint64_t look_ns;              /* the next look for new ones, halted or not */
 	size_t seen;                   /* of set: these have had their STOP */
 	unsigned passes, quiet;
 	bool refused; /* the error of a step is that of before_signal */

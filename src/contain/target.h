@@ -19,6 +19,8 @@
 struct identity_list {
 	struct identity *v; /* owned: free(v) */
 	size_t n, cap;
+	bool unsteady; /* some that were listed had ended when they were read: whom they forked
+			* meanwhile may be missing */
 };
 
 enum target_result {

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/proc_stat.h"
 #include "contain/cgroup.h"
+#include "contain/freeze.h"
 #include "contain/unit_parts.h"
 
 #include <errno.h>
@@ -98,6 +99,7 @@ int unit_members(const struct unit *u, struct identity_list *out, struct err *er
 	for (size_t i = 0; !r && i < in.n; i++)
 		if (!identity_list_add(out, in.v[i]))
 			r = err_nomem(err);
+	out->unsteady |= in.unsteady;
 	free(in.v);
 	return r;
 }
@@ -112,6 +114,19 @@ int unit_is_empty(const struct unit *u, struct err *err)
 	r = unit_tree_members(u, &l, err);
 	free(l.v);
 	return r < 0 ? r : l.n == 0;
+}
+
+int unit_halt(const struct unit *u, uint64_t until_ns, struct err *err)
+{
+	if (u->kind != UNIT_CGROUP)
+		return err_set(err, EOPNOTSUPP, "a tree of processes is not halted in one act");
+	return freeze_cgroup(u->path, until_ns, err);
+}
+
+void unit_go_on(const struct unit *u)
+{
+	if (u->kind == UNIT_CGROUP)
+		thaw_cgroup(u->path, NULL);
 }
 
 int unit_kill(const struct unit *u, struct err *err)

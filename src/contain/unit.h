@@ -56,6 +56,14 @@ int unit_is_empty(const struct unit *u, struct err *err);
  * by whoever could as nobody was in it, tells no more: events is -1 then. */
 void unit_hear(struct unit *u);
 
+/*
+ * Halts all in it, newcomers included, until unit_go_on() or unit_kill(): what is to be done before
+ * the KILL is done in peace then.  Waits until all are, or until_ns (CLOCK_BOOTTIME): then they
+ * go on again.  -EOPNOTSUPP: this kind has no such act.
+ */
+int unit_halt(const struct unit *u, uint64_t until_ns, struct err *err);
+void unit_go_on(const struct unit *u);
+
 /* KILL to all in it, in one act of the kernel.  -EOPNOTSUPP: this kind has no such act. */
 int unit_kill(const struct unit *u, struct err *err);
 

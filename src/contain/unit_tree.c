@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define CHILDREN_MAX (4u << 20)
 
@@ -15,6 +16,7 @@
 struct parent {
 	struct identity id;
 	int proc; /* of /proc/PID */
+	bool one_thread;
 };
 
 struct walk {
@@ -41,19 +43,24 @@ static int take_child(struct walk *w, pid_t pid, pid_t parent, struct err *err)
 
 	snprintf(name, sizeof(name), "/proc/%d", (int)pid);
 	p.proc = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (p.proc < 0)
+	if (p.proc < 0 || proc_stat_read_at(p.proc, "stat", &st) < 0 || st.ppid != parent) {
+		/* hidepid hides who is there */
+		if (p.proc >= 0 || (getsid(pid) < 0 && errno == ESRCH))
+			w->out->unsteady = true;
+		file_close_fd(&p.proc);
 		return 0;
-	if (proc_stat_read_at(p.proc, "stat", &st) < 0 || st.ppid != parent ||
-	    is_excluded(w->u, (struct identity){pid, st.start})) {
+	}
+	if (is_excluded(w->u, (struct identity){pid, st.start})) {
+		close(p.proc);
+		return 0;
+	}
+	if (st.state == 'Z' && st.threads <= 1) { /* nor has it children: they were adopted */
 		close(p.proc);
 		return 0;
 	}
 	p.id = (struct identity){pid, st.start};
-	if ((st.state != 'Z' || st.threads > 1) && !identity_list_add(w->out, p.id)) {
-		close(p.proc);
-		return err_nomem(err);
-	}
-	if (!VEC_PUSH(&w->todo, p)) {
+	p.one_thread = st.threads == 1;
+	if (!identity_list_add(w->out, p.id) || !VEC_PUSH(&w->todo, p)) {
 		close(p.proc);
 		return err_nomem(err);
 	}
@@ -85,10 +92,17 @@ static int children_of_thread(struct walk *w, const struct parent *p, const char
 /* Each thread has children of its own. */
 static int children_of(struct walk *w, const struct parent *p, struct err *err)
 {
-	int fd = openat(p->proc, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *e;
+	char tid[16];
+	DIR *d;
+	int fd, r = 0;
 
+	if (p->one_thread) {
+		snprintf(tid, sizeof(tid), "%d", (int)p->id.pid);
+		return children_of_thread(w, p, tid, err);
+	}
+	fd = openat(p->proc, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	d = fd < 0 ? NULL : fdopendir(fd);
 	if (!d) {
 		file_close_fd(&fd);
 		return 0;

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "contain/prompt.h"
 #include "record/digest_cache.h"
 #include "record/outfile.h"
 
@@ -410,6 +411,12 @@ void runlog_file(struct runlog *l, const char *act, const char *what, const char
 		post(l, &e);
 	else
 		free(text);
+}
+
+void runlog_hurry(struct runlog *l)
+{
+	if (l && !l->alone.code)
+		prompt_thread(l->thread);
 }
 
 void runlog_hash(struct runlog *l)

@@ -58,6 +58,9 @@ int runlog_sync(struct runlog *l, enum run_state to, uint64_t until_ns, struct e
 void runlog_file(struct runlog *l, const char *act, const char *what, const char *name, char *text,
 		 size_t len);
 
+/* The run is being ended: from now on it is written as promptly as this user may (prompt.h). */
+void runlog_hurry(struct runlog *l);
+
 /* Hashes the programs of stray and of who requested the run, where the record lacks that, when
  * nothing else is to be written; and tells in an event `hashed`. */
 void runlog_hash(struct runlog *l);

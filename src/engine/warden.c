@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/proc_stat.h"
+#include "contain/prompt.h"
 #include "engine/launched.h"
 #include "engine/warden_parts.h"
 #include "source/hostinfo.h"
@@ -17,7 +18,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CLOSE_NS 10000000000ull /* how long the last of the record may take */
+#define CLOSE_NS 10000000000ull  /* how long the last of the record may take */
+#define REAP_MAX_NS 3000000ull   /* at a time: in a storm more die meanwhile */
+#define REAP_RUSH_NS 50000000ull /* where who is alive is looked for among them */
 
 /* --- making --- */
 
@@ -229,6 +232,7 @@ static int let_go(struct warden *w, struct err *err)
 	warden_tell_watch(w, NULL);
 	warden_tell_started(w);
 	warden_say_fallbacks(w);
+	prompt_thread(pthread_self());
 	r = spawn_go(&w->cmd, err);
 	if (r < 0)
 		return r;
@@ -279,7 +283,8 @@ static void reap_one(struct warden *w, pid_t pid)
 	struct identity id = m ? m->id : (struct identity){0};
 	int status;
 
-	if (waitpid(pid, &status, WNOHANG) == pid && identity_known(id))
+	/* where more waits to be taken its death will be told there, behind what it forked */
+	if (waitpid(pid, &status, WNOHANG) == pid && identity_known(id) && !w->behind)
 		kin_reaped(w->kin, id, status, clock_boot_ns());
 }
 
@@ -303,25 +308,36 @@ static void reap_others(struct warden *w)
 	}
 }
 
-void warden_reap(struct warden *w)
+static void reap_command(struct warden *w)
 {
 	siginfo_t info = {0};
 
 	if (waitid(P_PID, (id_t)w->cmd.id.pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
 	    info.si_pid)
 		note_command_over(w, wait_status(&info));
+}
+
+void warden_reap(struct warden *w)
+{
+	uint64_t until_ns = clock_boot_ns() + (w->rush ? REAP_RUSH_NS : REAP_MAX_NS);
+	siginfo_t info = {0};
+
+	reap_command(w);
 	while (!w->cmd_over) {
 		info.si_pid = 0;
-		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || !info.si_pid)
-			return;
+		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || !info.si_pid ||
+		    info.si_pid == w->helper.id.pid)
+			break;
 		if (info.si_pid == w->cmd.id.pid)
 			note_command_over(w, wait_status(&info));
-		else if (info.si_pid == w->helper.id.pid)
-			return;
 		else
 			reap_one(w, info.si_pid);
+		if (clock_boot_ns() >= until_ns)
+			return;
 	}
-	reap_others(w);
+	if (w->cmd_over)
+		reap_others(w);
+	w->orphans = false;
 }
 
 static void on_signals(struct warden *w)
@@ -331,7 +347,8 @@ static void on_signals(struct warden *w)
 	while (read(w->signal_fd, &info, sizeof(info)) == sizeof(info))
 		if (info.ssi_signo == SIGTERM)
 			warden_end(w, CAUSE_ASKED, SIGTERM);
-	warden_reap(w);
+	reap_command(w);
+	w->orphans = true; /* they are reaped when what they did was taken */
 }
 
 static void on_talk(struct warden *w)
@@ -374,11 +391,19 @@ enum {
 	FDS = FD_GUESTS + WARDEN_GUESTS
 };
 
+/* All else can wait, also until the kernel's queue of events is read: that holds some 40,000. */
+static bool rushes(const struct warden *w)
+{
+	return w->rush && w->phase == PHASE_ENDING && w->ladder;
+}
+
 /* When something is to be done, whatever happens. */
 static uint64_t next_due(const struct warden *w, uint64_t now)
 {
 	uint64_t due = w->tick_ns;
 
+	if (rushes(w))
+		return now + ladder_timeout_ns(w->ladder, now);
 	if (w->phase == PHASE_RUNNING && w->deadline_ns && w->deadline_ns < due)
 		due = w->deadline_ns;
 	if (w->phase == PHASE_SETTLING && w->deadline_ns && w->deadline_ns < due)
@@ -399,7 +424,8 @@ static uint64_t next_due(const struct warden *w, uint64_t now)
 static void wait_for_something(struct warden *w)
 {
 	uint64_t now = clock_boot_ns(), due = next_due(w, now);
-	bool listen = w->net && !w->drain_ns; /* else by the clock: it slows nobody's spawning */
+	/* else by the clock: it slows nobody's spawning */
+	bool listen = w->net && !w->drain_ns && !rushes(w);
 	struct itimerspec at = {.it_value = {.tv_sec = (time_t)(due / CLOCK_NS_PER_S),
 					     .tv_nsec = (long)(due % CLOCK_NS_PER_S)}};
 	struct pollfd p[FDS] = {
@@ -451,6 +477,7 @@ static void tick(struct warden *w, uint64_t now)
 	bool all = !w->net || kin_unsure(w->kin);
 	uint64_t rest;
 
+	w->forked_at_tick = kin_counts(w->kin).forked;
 	warden_read(w, all ? READ_UNIT : now >= w->read_ns ? READ_MEMBERS : READ_GROUPS);
 	if (now >= w->read_ns)
 		w->read_ns = now + WARDEN_READ_NS;
@@ -464,8 +491,15 @@ static void on_time(struct warden *w)
 {
 	uint64_t now = clock_boot_ns();
 
-	if (w->drain_ns && now >= w->drain_ns)
+	if (rushes(w)) {
+		warden_end_step(w);
+		return;
+	}
+	if (w->drain_ns ? now >= w->drain_ns : w->orphans) {
 		warden_drain(w);
+		if (w->orphans) /* now that it is known whom they forked */
+			warden_reap(w);
+	}
 	if (now >= w->tick_ns)
 		tick(w, now);
 	if (w->unit->kind == UNIT_CGROUP && now >= w->moved_ns) {

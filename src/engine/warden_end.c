@@ -3,6 +3,7 @@
  *
  *	deadline_expired (or end_requested, runner_lost)    from here `stray check` says no
  *	--on-expire                                          at most WARDEN_EXPIRE_NS
+ *	frozen                                               a cgroup, where there is no grace
  *	before.json                                          the members as tracked, 20 ms
  *	signal_intent TERM, TERM, signal_sent
  *	grace, over as soon as all are gone
@@ -30,8 +31,10 @@
 
 #define EXPIRE_NS 2000000000ull /* --on-expire gets this long, then the TERM goes */
 #define HELPER_DEATH_NS 100000000ull
+#define STORM_FORKS 16             /* in the tenth of a second between two ticks */
 #define KILL_WAIT_NS 2000000000ull /* for the killed to be gone */
 #define AFTER_NS 1000000000ull     /* for reading who is left */
+#define HALT_NS 100000000ull       /* for all in the unit to be halted */
 #define AGAIN_NS 200000000ull      /* for the record of each signal after the TERM */
 #define CLOSE_NS 5000000000ull
 
@@ -76,7 +79,9 @@ static int before_signal(void *ctx, int sig, const struct identity *to, size_t n
 
 	(void)err;
 	warden_tell_sent(w); /* of the batch before */
-	if (sig != SIGTERM && clock_boot_ns() + AGAIN_NS > w->budget_ns)
+	if (sig == SIGSTOP && w->sent_signal == SIGSTOP)
+		w->budget_ns = 0; /* the disk would lose the race: who forks is another by then */
+	else if (sig != SIGTERM && clock_boot_ns() + AGAIN_NS > w->budget_ns)
 		w->budget_ns = clock_boot_ns() + AGAIN_NS;
 	warden_tell_intent(w, sig, to, n);
 	w->sent_signal = sig;
@@ -100,29 +105,55 @@ static void after_signal(void *ctx, int sig, const struct target *t)
 	VEC_PUSH(&w->sent, copy);
 }
 
+/* A rule spares it. */
+static bool spares(const struct warden *w, const struct process *p)
+{
+	return w->kept && warden_keeps(w, p);
+}
+
 /* Whom the end is aimed at: all in the unit that no rule spares. */
 static int members(void *ctx, struct identity_list *out, struct err *err)
 {
 	struct warden *w = ctx;
 	struct identity_list all = {0};
-	int r = warden_members(w, &all, err);
+	int r;
 
+	if (w->halted && w->left) /* nobody came since that look */
+		return 0;
+	if (w->rush) { /* what the kernel has told takes long to read, and the unit has them all */
+		warden_reap(w);
+		r = unit_members(w->unit, &all, err);
+	} else {
+		r = warden_members(w, &all, err);
+	}
 	for (size_t i = 0; !r && i < all.n; i++) {
 		bool spared = false;
 
 		for (size_t k = 0; !spared && w->kept && w->left && k < w->left->procs.n; k++)
 			spared = identity_same(w->left->procs.v[k].id, all.v[i]) &&
-				 warden_keeps(w, &w->left->procs.v[k]);
+				 spares(w, &w->left->procs.v[k]);
 		if (!spared && !VEC_PUSH(out, all.v[i]))
 			r = err_nomem(err);
 	}
+	out->unsteady |= all.unsteady;
 	free(all.v);
 	return r;
 }
 
+static void go_on(struct warden *w)
+{
+	if (w->halted)
+		unit_go_on(w->unit);
+	w->halted = false;
+}
+
 static int kill_unit(void *ctx, struct err *err)
 {
-	return unit_kill(((struct warden *)ctx)->unit, err);
+	struct warden *w = ctx;
+	int r = unit_kill(w->unit, err);
+
+	go_on(w); /* whom it did not kill */
+	return r;
 }
 
 /* --- the steps --- */
@@ -226,31 +257,65 @@ static void begin_ladder(struct warden *w)
 		.members = members,
 		.kill_unit = in_one_act ? kill_unit : NULL,
 	};
-	struct identity_list ids = {0};
 
 	w->phase = PHASE_ENDING;
 	w->ladder = ladder_new(&plan, &hooks);
 	w->at_term = kin_counts(w->kin);
-	if (!w->ladder || members(w, &ids, NULL) < 0)
+	for (size_t i = 0; w->ladder && w->left && i < w->left->procs.n; i++)
+		if (!spares(w, &w->left->procs.v[i]))
+			ladder_add(w->ladder, w->left->procs.v[i].id, NULL);
+}
+
+/* Where the KILL follows the TERM at once nothing of it runs in between: so what is left to be done
+ * and recorded until then does not compete with hundreds of them for the CPU. */
+static void halt(struct warden *w)
+{
+	w->rush = w->hurry || !w->o->grace_ns;
+	if (w->rush && w->unit->kind == UNIT_CGROUP && w->cause != CAUSE_LEFTOVER)
+		w->halted = unit_halt(w->unit, clock_boot_ns() + HALT_NS, NULL) == 0;
+}
+
+static void tell_halted(struct warden *w)
+{
+	struct jw *j = w->halted ? runlog_begin(w->log, "frozen", KNOWN_SCANNED) : NULL;
+
+	if (!j)
 		return;
-	for (size_t i = 0; i < ids.n; i++)
-		ladder_add(w->ladder, ids.v[i], NULL);
-	free(ids.v);
+	jw_str(j, "act", warden_act(w));
+	jw_array(j, "to");
+	for (size_t i = 0; w->left && i < w->left->procs.n; i++)
+		process_json_identity(j, NULL, w->left->procs.v[i].id);
+	jw_array_end(j);
+	runlog_add(w->log, RUNLOG_FACT);
+}
+
+/* A command line is read under a lock that a fork holds, too (mmap_lock): of those that fork all
+ * the time, and get the CPU each few seconds, that would be waited for. */
+static unsigned readable_details(const struct warden *w)
+{
+	bool storm = kin_counts(w->kin).forked - w->forked_at_tick >= STORM_FORKS;
+
+	return DETAIL_COMM | DETAIL_EXE | (storm && !w->halted ? 0 : DETAIL_CMDLINE);
 }
 
 static void take_before(struct warden *w)
 {
-	uint64_t until = clock_boot_ns() + WARDEN_LOOK_NS;
+	uint64_t until;
 
+	halt(w);
+	if (w->rush) /* among thousands of dead the living are hard to find */
+		warden_reap(w);
+	until = clock_boot_ns() + WARDEN_LOOK_NS;
 	warden_drain(w);
 	warden_find_marked(w);
 	warden_tell_changes(w);
 	table_free(w->left);
-	w->left = warden_look(w, DETAIL_COMM | DETAIL_CMDLINE | DETAIL_EXE, until);
+	w->left = warden_look(w, readable_details(w), until);
 	if (!w->left)
 		return;
 	if (w->cause == CAUSE_LEFTOVER)
 		w->kept = count_kept(w, w->left);
+	tell_halted(w);
 	warden_tell_look(w, "before", w->left);
 }
 
@@ -305,6 +370,7 @@ void warden_end(struct warden *w, enum cause cause, int signal)
 	w->end_signal = signal;
 	w->budget_ns = clock_boot_ns() + WARDEN_RECORD_NS;
 	w->due_ns = 0;
+	runlog_hurry(w->log);
 	w->run.over_ticks = clock_boot_ns() / (CLOCK_NS_PER_S / (uint64_t)w->host.ticks_per_second);
 	if (cause == CAUSE_FRONT)
 		tell_runner_lost(w);
@@ -411,6 +477,7 @@ static void end_over(struct warden *w)
 	bool leftover = w->cause == CAUSE_LEFTOVER;
 	size_t alive = 0;
 
+	go_on(w);
 	warden_reap(w); /* how the command ended may be known by now */
 	warden_tell_sent(w);
 	warden_drain_all(w);

@@ -73,6 +73,7 @@ static void drain(struct warden *w, size_t max)
 	if (!w->net)
 		return;
 	r = netlink_drain(w->net, max, take_event, w, NULL);
+	w->behind = r > 0;
 	if (r > 0)
 		w->drain_ns = clock_boot_ns();
 	else if (r < 0 || w->heard != before)
@@ -146,6 +147,8 @@ void warden_read(struct warden *w, enum reading what)
 	}
 	if (w->net) /* first what waits: a death is told with its status */
 		warden_drain(w);
+	if (w->behind && what != READ_UNIT) /* and not before whom the dead had forked */
+		goto out;
 	kin_scan(w->kin, readings.v, readings.n, what == READ_UNIT, now, NULL);
 out:
 	free(ids.v);
@@ -282,8 +285,10 @@ int warden_members(struct warden *w, struct identity_list *out, struct err *err)
 	for (size_t i = 0; !r && i < n; i++) {
 		bool there = !m[i].alive || (in_unit && bsearch(&m[i].id, out->v + first, in_unit,
 								sizeof(*out->v), identity_order));
+		struct kin_reading now;
 
-		if (!there && !VEC_PUSH(out, m[i].id))
+		/* what has become of it may not have been taken yet */
+		if (!there && read_one(m[i].id, &now) && !now.dead && !VEC_PUSH(out, m[i].id))
 			r = err_nomem(err);
 	}
 	return r;

@@ -109,6 +109,10 @@ struct warden {
 	pid_t guest_pids[WARDEN_GUESTS];
 	pid_t visitor_pid;
 	bool front_gone, started, cmd_over;
+	bool behind;     /* the kernel has told more than was taken */
+	bool orphans;    /* some have ended, and are to be reaped */
+	bool rush;       /* no grace: nothing else is done until they are gone */
+	bool halted;     /* all in the unit are, until the KILL */
 	bool close_late; /* that it is over was not on the disk when it was to be */
 	int cmd_status;
 	uint64_t began_ns, over_ns; /* the command, CLOCK_BOOTTIME */
@@ -116,6 +120,7 @@ struct warden {
 	uint64_t due_ns;            /* of the phase: settling, --on-expire; 0: none */
 	uint64_t tick_ns;           /* the next reading of groups */
 	uint64_t read_ns;           /* the next one of parents, too */
+	uint64_t forked_at_tick;    /* how many were told of by the last */
 	uint64_t moved_ns;          /* the next look for who left the cgroup */
 	uint64_t drain_ns;          /* when events are taken next; 0: once there are any */
 	uint64_t heard;             /* events that were taken, strangers' too */
