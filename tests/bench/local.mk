@@ -1,7 +1,8 @@
 # `make bench` runs each of BENCHES, which prints what it measured: ratios to a
 # peer in the same run, since absolute times say little on a shared machine.
 BENCHES = %D%/bench_list.py %D%/bench_view.py %D%/bench_snap.py %D%/bench_run.py \
-	%D%/bench_make.py
+	%D%/bench_make.py \
+	%D%/bench_storm.py
 EXTRA_DIST += $(BENCHES) %D%/measure.py
 
 # Of the model alone, which has no peer: what 30,000 processes take to judge.

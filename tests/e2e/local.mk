@@ -42,3 +42,7 @@ E2E_LAUNCHED = %D%/run.py %D%/run_disk.py %D%/run_ends.py %D%/run_ends_user.sh \
 dist_check_SCRIPTS += $(E2E_LAUNCHED)
 TESTS += $(E2E_LAUNCHED)
 EXTRA_DIST += %D%/launched.py
+
+dist_check_SCRIPTS += %D%/storm.py %D%/storm_user.sh
+TESTS += %D%/storm.py %D%/storm_user.sh
+EXTRA_DIST += %D%/storms.py
