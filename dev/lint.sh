@@ -42,7 +42,7 @@ files=$(find "$srcdir/src" "$srcdir/tui" "$srcdir/tests" -name '*.[ch]' | sort)
 # What tests do on purpose (vfork, unsafe handlers) is no mistake there.
 # err.c is what analyzer.h speaks for.
 units=$(find "$srcdir/src" "$srcdir/tui" -name '*.c' ! -path '*/base/err.c' | sort)
-scripts=$(cd "$srcdir" && find bootstrap dev doc tests -type f \
+scripts=$(cd "$srcdir" && find bootstrap dev doc tests -type f ! -name '*.md' \
 	-exec grep -lE '^#! ?/bin/(ba)?sh' {} + | sort)
 pages=$(find "$srcdir/doc" -name '*.[1-8]' | sort)
 

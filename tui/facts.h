@@ -45,8 +45,8 @@ void facts_origin(struct line *l, const struct table *t, const struct process *p
 void facts_not_known(const struct table *t, const struct run *run,
 		     void (*fn)(void *ctx, const char *safe), void *ctx);
 
-/* Since when it is seen, and by what: "scans since 14:00:02", "netlink since 14:00:02, nothing lost".
- * Returns whether what lives between two scans is seen, too. */
+/* Since when it is seen, and by what: "scans since 14:00:02", "netlink since 14:00:02, nothing
+ * lost".  Returns whether what lives between two scans is seen, too. */
 bool facts_seen(const struct table *t, struct line *l);
 
 /* "TERM", "KILL", "34". */

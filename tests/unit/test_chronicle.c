@@ -571,7 +571,7 @@ static void lost_events_are_told_once(void **state)
 	end(w);
 }
 
-/* What stray check does: an acceptance never stands behind the event that ended what it rests on. */
+/* What stray check does: no acceptance stands behind the event that ended what it rests on. */
 static void what_rests_on_a_state_is_not_written_behind_its_change(void **state)
 {
 	struct world *w = begin(state);
