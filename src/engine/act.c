@@ -24,13 +24,7 @@ void act_free(struct act *a)
 	run_clear(&a->run);
 	free(a->ids);
 	free(a->added);
-	for (size_t i = 0; i < a->outcome.items.n; i++)
-		bytes_free(&a->outcome.items.v[i].command);
-	free(a->outcome.items.v);
-	for (size_t i = 0; i < a->outcome.sent.n; i++)
-		free(a->outcome.sent.v[i].to);
-	free(a->outcome.sent.v);
-	free(a->outcome.connections.v);
+	act_clear_lists(&a->outcome);
 	if (a->outcome.diff) {
 		diff_clear(a->outcome.diff);
 		free(a->outcome.diff);

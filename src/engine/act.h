@@ -149,6 +149,13 @@ uint64_t act_wakes_at(const struct act *a);
 /* Borrowed until act_free. */
 const struct act_outcome *act_outcome(const struct act *a);
 
+/*
+ * A copy of it as it stands, to be shown while another thread goes on with the act: its tables and
+ * its diff are the act's own (before never changes; the others come last).  NULL: out of memory.
+ */
+struct act_outcome *act_outcome_copy(const struct act *a);
+void act_outcome_free(struct act_outcome *copy); /* NULL is fine */
+
 void act_free(struct act *a); /* an unfinished one is left as it is: nothing more is sent */
 
 #endif

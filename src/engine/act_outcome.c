@@ -171,3 +171,72 @@ int act_compare(struct act *a, struct err *err)
 	free(shown);
 	return r;
 }
+
+void act_clear_lists(struct act_outcome *o)
+{
+	for (size_t i = 0; i < o->items.n; i++)
+		bytes_free(&o->items.v[i].command);
+	free(o->items.v);
+	for (size_t i = 0; i < o->sent.n; i++)
+		free(o->sent.v[i].to);
+	free(o->sent.v);
+	free(o->connections.v);
+}
+
+static bool copy_item(struct act_outcome *to, const struct act_item *from)
+{
+	struct act_item item = *from;
+
+	item.command = (struct bytes){0};
+	if (from->command.data && !bytes_set(&item.command, from->command.data, from->command.len))
+		return false;
+	if (VEC_PUSH(&to->items, item))
+		return true;
+	bytes_free(&item.command);
+	return false;
+}
+
+static bool copy_sent(struct act_outcome *to, const struct act_sent *from)
+{
+	struct act_sent s = *from;
+
+	s.to = calloc(from->n + 1, sizeof(*s.to));
+	if (s.to && from->n)
+		memcpy(s.to, from->to, from->n * sizeof(*s.to));
+	if (s.to && VEC_PUSH(&to->sent, s))
+		return true;
+	free(s.to);
+	return false;
+}
+
+struct act_outcome *act_outcome_copy(const struct act *a)
+{
+	const struct act_outcome *o = &a->outcome;
+	struct act_outcome *copy = calloc(1, sizeof(*copy));
+	bool ok = copy != NULL;
+
+	if (!ok)
+		return NULL;
+	*copy = *o;
+	memset(&copy->items, 0, sizeof(copy->items));
+	memset(&copy->sent, 0, sizeof(copy->sent));
+	memset(&copy->connections, 0, sizeof(copy->connections));
+	for (size_t i = 0; ok && i < o->items.n; i++)
+		ok = copy_item(copy, &o->items.v[i]);
+	for (size_t i = 0; ok && i < o->sent.n; i++)
+		ok = copy_sent(copy, &o->sent.v[i]);
+	for (size_t i = 0; ok && i < o->connections.n; i++)
+		ok = VEC_PUSH(&copy->connections, o->connections.v[i]);
+	if (ok)
+		return copy;
+	act_outcome_free(copy);
+	return NULL;
+}
+
+void act_outcome_free(struct act_outcome *copy)
+{
+	if (!copy)
+		return;
+	act_clear_lists(copy);
+	free(copy);
+}

@@ -39,6 +39,9 @@ bool act_ends_by_default(int sig);
  * 0 or -ENOMEM. */
 int act_fill_outcome(struct act *a, bool last);
 
+/* Frees who is in it, and what was sent and found; not its tables. */
+void act_clear_lists(struct act_outcome *o);
+
 /* Reads what the act's own lean scans did not, of those that the record shows. */
 void act_complete_details(struct act *a);
 

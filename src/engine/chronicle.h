@@ -41,7 +41,11 @@ int chronicle_open(struct recorded *r, const struct tracker *now, uint64_t inter
  * are told, the rest is counted in watch_stopped.
  */
 #define CHRONICLE_BRIEF_MAX 10000
+#define CHRONICLE_HEARD_MAX 65536 /* of a view that is paused; more is counted as not told */
 void chronicle_hear(struct chronicle *c, const struct kin_change *change, struct detail *detail);
+
+/* So many more were heard, and could not be kept: they are counted as not told. */
+void chronicle_not_heard(struct chronicle *c, uint64_t n);
 
 /*
  * Tells what k shows since the last time, as events, and changes the state where

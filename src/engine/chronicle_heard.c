@@ -5,17 +5,20 @@
 
 #include <string.h>
 
-#define HEARD_MAX 65536 /* of a view that is paused; more is counted */
-
 void chronicle_hear(struct chronicle *c, const struct kin_change *change, struct detail *detail)
 {
 	struct heard h = {.change = *change};
 
-	if (c->heard.n >= HEARD_MAX || !VEC_PUSH(&c->heard, h)) {
+	if (c->heard.n >= CHRONICLE_HEARD_MAX || !VEC_PUSH(&c->heard, h)) {
 		c->not_told++;
 		return;
 	}
 	c->heard.v[c->heard.n - 1].detail = detail ? detail_ref(detail) : NULL;
+}
+
+void chronicle_not_heard(struct chronicle *c, uint64_t n)
+{
+	c->not_told += n;
 }
 
 uint64_t chronicle_not_told(const struct chronicle *c)
@@ -227,9 +230,8 @@ static int tell_one(struct chronicle *c, const struct tracker *k, size_t i, stru
 /* A child that was born while the scan ran, and lives: the next one has seen it. */
 static bool waits(const struct chronicle *c, const struct tracker *k, const struct kin_change *ch)
 {
-	return ch->kind == KIN_FORKED && ch->boot_ns > k->now->host.boot_ns && k->kin &&
-	       !seen(k, ch->id) && !story_member(&c->r->story, ch->id) &&
-	       kin_member(k->kin, ch->id);
+	return ch->kind == KIN_FORKED && ch->boot_ns > k->now->host.boot_ns && !seen(k, ch->id) &&
+	       !story_member(&c->r->story, ch->id) && tracker_heard_of(k, ch->id);
 }
 
 static int tell_lost(struct chronicle *c, const struct tracker *k, struct err *err)

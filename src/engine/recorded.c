@@ -45,7 +45,7 @@ int recorded_list(const char *option, struct rundir_list *out, struct err *err)
 
 void recorded_release(struct recorded *r)
 {
-	if (r->state)
+	if (r->state || r->dir.fd < 0) /* zeros were never opened */
 		rundir_close(&r->dir);
 	statedir_close(r->state);
 	r->state = NULL;
@@ -57,6 +57,21 @@ void recorded_close(struct recorded *r)
 	story_clear(&r->story);
 	run_clear(&r->run);
 	memset(r, 0, sizeof(*r));
+}
+
+int recorded_copy(struct recorded *to, const struct recorded *from)
+{
+	*to = (struct recorded){.dir = {.fd = -1, .watch = -1},
+				.seen_seq = from->seen_seq,
+				.seen_end = from->seen_end,
+				.after = from->after};
+	memcpy(to->dir.id, from->dir.id, sizeof(to->dir.id));
+	to->dir.path = from->dir.path ? strdup(from->dir.path) : NULL;
+	if ((!from->dir.path || to->dir.path) && run_copy(&to->run, &from->run) &&
+	    story_copy(&to->story, &from->story) == 0)
+		return 0;
+	recorded_close(to);
+	return -ENOMEM;
 }
 
 /* When it was over, in the ticks that start times are in. */

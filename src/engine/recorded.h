@@ -44,6 +44,9 @@ int recorded_none(const char *name, struct err *err);
 
 void recorded_close(struct recorded *r); /* of zeros too */
 
+/* A copy of what was read of it, without its files, as story_copy().  0 or -ENOMEM. */
+int recorded_copy(struct recorded *to, const struct recorded *from);
+
 /* Closes its files; what was read of it stays, until recorded_close(). */
 void recorded_release(struct recorded *r);
 

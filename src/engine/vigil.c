@@ -170,6 +170,40 @@ void vigil_hear(struct vigil *g, const struct kin_change *c, struct detail *deta
 		chronicle_hear(g->chronicle, c, detail);
 }
 
+void vigil_not_heard(struct vigil *g, uint64_t n)
+{
+	if (g->chronicle)
+		chronicle_not_heard(g->chronicle, n);
+}
+
+int vigil_copy(struct vigil *to, const struct vigil *from)
+{
+	*to = *from;
+	to->chronicle = NULL;
+	return recorded_copy(&to->recorded, &from->recorded);
+}
+
+struct vigil_stamp vigil_stamp(const struct vigil *g)
+{
+	return (struct vigil_stamp){.seq = g->recorded.seen_seq,
+				    .end = g->recorded.seen_end,
+				    .gap_to_ns = g->gap_to_ns,
+				    .state = g->state,
+				    .story_state = g->recorded.story.state,
+				    .trouble = g->trouble.code,
+				    .damage = g->damage.code,
+				    .writes = g->writes,
+				    .other = g->other};
+}
+
+bool vigil_stamp_same(const struct vigil_stamp *a, const struct vigil_stamp *b)
+{
+	return a->seq == b->seq && a->end == b->end && a->gap_to_ns == b->gap_to_ns &&
+	       a->state == b->state && a->story_state == b->story_state &&
+	       a->trouble == b->trouble && a->damage == b->damage && a->writes == b->writes &&
+	       a->other == b->other;
+}
+
 void vigil_close(struct vigil *g, const char *reason)
 {
 	chronicle_close(g->chronicle, reason);

@@ -5,10 +5,11 @@
  * What goes wrong with its journal is kept to be said and ends nothing: the
  * next look tries again.  Never signals.
  *
- * It writes in its caller's thread: a look that shows nothing of note appends lines to a file at
- * most; a change of state waits for the disk four times (after.json and its name, the journal,
- * the ledger), an adoption some sixteen times.  A lock that another writer holds is waited for
- * VIGIL_PATIENCE_NS only, the ledger's, at a change of state, as long as ledger.h says.
+ * It writes in its caller's thread, which the live view's is not (tui/app_desk.h): a look that shows
+ * nothing of note appends lines to a file at most; a change of state waits for the disk four times
+ * (after.json and its name, the journal, the ledger), an adoption some sixteen times.  A lock that
+ * another writer holds is waited for VIGIL_PATIENCE_NS only, the ledger's, at a change of state, as
+ * long as ledger.h says.
  */
 #ifndef STRAY_ENGINE_VIGIL_H
 #define STRAY_ENGINE_VIGIL_H
@@ -57,8 +58,25 @@ void vigil_look(struct vigil *g, const struct tracker *k);
 /* What was heard of a member: told at the next look, if it is ours to tell (listener.h). */
 void vigil_hear(struct vigil *g, const struct kin_change *c, struct detail *detail);
 
-/* reason: as chronicle_close().  Of zeros, too. */
+/* So many more were heard, and could not be kept. */
+void vigil_not_heard(struct vigil *g, uint64_t n);
+
+/* reason: as chronicle_close().  Of zeros, and of a copy, too. */
 void vigil_close(struct vigil *g, const char *reason);
+
+/* What is to be shown of it, for another thread: its files are not the copy's, and nothing is
+ * written by it.  0 or -ENOMEM. */
+int vigil_copy(struct vigil *to, const struct vigil *from);
+
+/* Of two moments of one vigil: whether a copy of the later one shows anything else. */
+struct vigil_stamp {
+	uint64_t seq, end, gap_to_ns;
+	enum run_state state, story_state;
+	int trouble, damage;
+	bool writes, other;
+};
+struct vigil_stamp vigil_stamp(const struct vigil *g);
+bool vigil_stamp_same(const struct vigil_stamp *a, const struct vigil_stamp *b);
 
 /* Whether nothing is to be expected of it any more. */
 bool vigil_is_over(const struct vigil *g);

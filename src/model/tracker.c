@@ -26,6 +26,7 @@ void tracker_free(struct tracker *k)
 	drop_ghosts(k);
 	free(k->ghosts.v);
 	free(k->heard_ended.v);
+	free(k->unscanned.v);
 	table_free(k->now);
 	table_free(k->spare);
 	memset(k, 0, sizeof(*k));
@@ -214,6 +215,46 @@ void tracker_heard(struct tracker *k, const struct kin_change *c)
 {
 	if (c->kind == KIN_EXITED && k->run)
 		VEC_PUSH(&k->heard_ended, c->id); /* a count on the screen: no failure */
+}
+
+bool tracker_heard_of(const struct tracker *k, struct identity id)
+{
+	if (k->kin)
+		return kin_member(k->kin, id) != NULL;
+	for (size_t i = 0; i < k->unscanned.n; i++)
+		if (identity_same(k->unscanned.v[i], id))
+			return true;
+	return false;
+}
+
+static bool copy_unscanned(const struct tracker *k, struct tracker *out)
+{
+	size_t n = 0;
+	const struct kin_member *m = k->kin ? kin_members(k->kin, &n) : NULL;
+
+	for (size_t i = 0; i < n; i++)
+		if (!table_find(k->now, m[i].id) && !VEC_PUSH(&out->unscanned, m[i].id))
+			return false;
+	return true;
+}
+
+int tracker_copy(const struct tracker *k, struct tracker *out, struct err *err)
+{
+	memset(out, 0, sizeof(*out));
+	out->now = table_clone(k->now);
+	out->run = k->run ? calloc(1, sizeof(*out->run)) : NULL;
+	if (!out->now || (k->run && (!out->run || !run_copy(out->run, k->run))) ||
+	    !copy_unscanned(k, out))
+		return err_nomem(err);
+	return 0;
+}
+
+void tracker_copy_free(struct tracker *copy)
+{
+	if (copy->run)
+		run_clear(copy->run);
+	free(copy->run);
+	tracker_free(copy);
 }
 
 /* Those that a scan saw are counted when one misses them. */

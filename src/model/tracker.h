@@ -29,6 +29,8 @@ struct tracker {
 	struct kin *kin;     /* borrowed: what is heard of run; NULL: nothing is */
 	VEC(struct identity) heard_ended; /* since the last fold */
 	VEC(struct ghost) ghosts;
+	VEC(struct identity)
+	unscanned; /* of a copy: members that were heard of, and are not in now */
 	size_t suspects;
 	uint64_t scans;
 };
@@ -56,6 +58,17 @@ int tracker_judge(struct tracker *k, struct err *err);
 
 /* What was heard of a member: who came and ended between two scans has ended, too. */
 void tracker_heard(struct tracker *k, const struct kin_change *c);
+
+/* Whether a member of that identity was heard of. */
+bool tracker_heard_of(const struct tracker *k, struct identity id);
+
+/*
+ * What another thread needs to tell of k: its table, its run (a copy of its own, too), and who was
+ * heard of; no ghosts.  Only details are shared, which are counted and never change.
+ * tracker_copy_free() in any case.  0 or -ENOMEM.
+ */
+int tracker_copy(const struct tracker *k, struct tracker *out, struct err *err);
+void tracker_copy_free(struct tracker *copy); /* of zeros, too */
 
 /* The last known state of a dead process, or NULL. */
 const struct ghost *tracker_ghost(const struct tracker *k, struct identity id);

@@ -26,6 +26,54 @@ void story_clear(struct story *s)
 	memset(s, 0, sizeof(*s));
 }
 
+static bool copy_text(struct bytes *to, const struct bytes *from)
+{
+	*to = (struct bytes){0};
+	return !from->data || bytes_set(to, from->data, from->len);
+}
+
+static bool copy_member(struct story_member *to, const struct story_member *from)
+{
+	*to = *from;
+	to->exe = to->args = to->cgroup = (struct bytes){0};
+	return copy_text(&to->comm, &from->comm) && copy_text(&to->exe, &from->exe) &&
+	       copy_text(&to->args, &from->args) && copy_text(&to->cgroup, &from->cgroup);
+}
+
+static bool copy_record(struct run_record *to, const struct run_record *from)
+{
+	*to = *from;
+	to->unit_cannot_hold = to->unit_fallbacks = to->approved_by = NULL;
+	to->args = to->exe = to->requester_exe = (struct bytes){0};
+	to->secret_names = NULL;
+	to->n_secret_names = 0;
+	memset(&to->inherited_fds, 0, sizeof(to->inherited_fds));
+	memset(&to->requested_by, 0, sizeof(to->requested_by));
+	memset(&to->host.logins, 0, sizeof(to->host.logins));
+	return run_copy(&to->run, &from->run);
+}
+
+int story_copy(struct story *to, const struct story *from)
+{
+	bool ok;
+
+	*to = *from;
+	memset(&to->members, 0, sizeof(to->members));
+	memset(&to->by_identity, 0, sizeof(to->by_identity));
+	ok = copy_record(&to->record, &from->record) &&
+	     VEC_RESERVE(&to->members, from->members.n) &&
+	     VEC_RESERVE(&to->by_identity, from->by_identity.n);
+	for (size_t i = 0; ok && i < from->members.n; i++) {
+		ok = copy_member(&to->members.v[i], &from->members.v[i]);
+		to->members.n++;
+	}
+	for (size_t i = 0; ok && i < from->by_identity.n; i++)
+		to->by_identity.v[to->by_identity.n++] = from->by_identity.v[i];
+	if (!ok)
+		story_clear(to);
+	return ok ? 0 : -ENOMEM;
+}
+
 /* Where id stands in by_identity, or would. */
 static size_t position(const struct story *s, struct identity id)
 {

@@ -48,6 +48,12 @@ struct story {
 int story_read(const struct rundir *d, struct story *out, struct err *err);
 void story_clear(struct story *s);
 
+/*
+ * A copy of its own for who shows it: of the record without what was read of the root and of who
+ * asked for it, beyond the run.  0 or -ENOMEM, then to is cleared.
+ */
+int story_copy(struct story *to, const struct story *from);
+
 /* One event more; the journal's own order is the caller's business.  0 or -ENOMEM. */
 int story_event(struct story *s, const json_t *event, struct err *err);
 

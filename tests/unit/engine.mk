@@ -1,4 +1,5 @@
-UNIT_ENGINE = test_chronicle test_errand test_listener test_look test_plan test_strangers
+UNIT_ENGINE = test_chronicle test_errand test_listener test_look test_plan test_strangers \
+	test_worker
 check_PROGRAMS += $(UNIT_ENGINE)
 TESTS += $(UNIT_ENGINE)
 
@@ -9,6 +10,10 @@ test_plan_LDADD = libhosts.a libengine.a libmodel.a libbase.a $(UNIT_LIBADD)
 test_errand_SOURCES = %D%/test_errand.c
 test_errand_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_errand_LDADD = libengine.a libmodel.a libbase.a $(UNIT_LIBADD)
+
+test_worker_SOURCES = %D%/test_worker.c
+test_worker_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_worker_LDADD = libengine.a libmodel.a libbase.a $(UNIT_LIBADD)
 
 test_chronicle_SOURCES = %D%/test_chronicle.c
 test_chronicle_CPPFLAGS = $(UNIT_CPPFLAGS)

@@ -600,6 +600,29 @@ static void what_rests_on_a_state_is_not_written_behind_its_change(void **state)
 	end(w);
 }
 
+/* For who shows a run while another thread goes on with it. */
+static void a_copy_shows_what_was_read_and_has_no_files(void **state)
+{
+	struct world *w = watching(state);
+	const struct identity child = {4131, 8000100};
+	struct recorded copy;
+
+	assert_int_equal(recorded_copy(&copy, &w->recorded), 0);
+	look(w, host(w));
+	story_gone(story_member(&w->recorded.story, child), 1);
+	assert_string_equal(copy.dir.id, "r");
+	assert_string_equal(copy.dir.path, w->recorded.dir.path);
+	assert_null(copy.dir.journal);
+	assert_string_equal(copy.run.id, "r");
+	assert_true(copy.run.recorded);
+	assert_int_equal(copy.story.members.n, 2);
+	assert_false(story_member(&copy.story, child)->gone);
+	assert_string_equal(copy.story.record.target, w->recorded.story.record.target);
+	recorded_close(&copy);
+	assert_int_not_equal(w->recorded.dir.fd, -1);
+	end(w);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, scratch_setup, scratch_teardown)
 
 int main(void)
@@ -624,6 +647,7 @@ int main(void)
 		T(of_very_many_short_lives_the_rest_is_counted),
 		T(lost_events_are_told_once),
 		T(what_rests_on_a_state_is_not_written_behind_its_change),
+		T(a_copy_shows_what_was_read_and_has_no_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

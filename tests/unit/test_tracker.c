@@ -471,6 +471,31 @@ static void who_came_and_ended_between_two_scans_has_ended_too(void **state)
 	run_clear(&run);
 }
 
+/* 10 was forked and is in no scan yet; what becomes of the host later is not the copy's. */
+static void a_copy_is_of_its_moment(void **state)
+{
+	struct tracker k, copy;
+	struct run run;
+	struct kin *kin = hearing(&k, &run);
+	const struct identity born = {10, 999999};
+	char got[HOSTS_TEXT];
+
+	(void)state;
+	heard(kin, EVENT_FORK, 9, 10);
+	assert_true(tracker_heard_of(&k, born));
+	assert_int_equal(tracker_copy(&k, &copy, NULL), 0);
+	hosts_look(&k, INIT "8 1 8 8 S 4 sh\n");
+	kin_free(kin);
+	tracker_free(&k);
+	run_clear(&run);
+	hosts_evidence(copy.now, got);
+	assert_string_equal(got, "9 session chosen");
+	assert_int_equal(copy.run->chosen.number, 9);
+	assert_true(tracker_heard_of(&copy, born));
+	assert_false(tracker_heard_of(&copy, hosts_process(copy.now, 9)->id)); /* a scan shows it */
+	tracker_copy_free(&copy);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -488,6 +513,7 @@ int main(void)
 		cmocka_unit_test(who_was_heard_being_forked_is_a_member_by_that),
 		cmocka_unit_test(who_a_scan_shows_to_be_a_member_is_heard),
 		cmocka_unit_test(who_came_and_ended_between_two_scans_has_ended_too),
+		cmocka_unit_test(a_copy_is_of_its_moment),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
