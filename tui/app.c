@@ -13,6 +13,7 @@
 #include "engine/look.h"
 #include "engine/scanner.h"
 #include "tui/app_act.h"
+#include "tui/app_desk.h"
 #include "tui/app_load.h"
 #include "tui/app_read.h"
 #include "tui/app_record.h"
@@ -20,6 +21,8 @@
 #include "tui/view.h"
 
 #define FIRST_ASKS_NS (10 * CLOCK_NS_PER_S) /* the first screen waits no longer for the rest */
+#define FIRST_RUN_NS CLOCK_NS_PER_S         /* nor for the record of the run it is about */
+#define LEAVE_NS (5 * CLOCK_NS_PER_S)       /* what a signal, or a fault, lets be written yet */
 #define CHECK_MS 500                        /* how often a hanging read is looked for */
 #define MS 1000000ULL
 #define WAITED_MAX 8
@@ -29,6 +32,7 @@ struct app {
 	struct driver *driver;
 	struct scanner *scanner;
 	struct listener *listener;
+	struct app_desk desk;
 	struct app_read read;
 	struct app_load load;
 	struct tracker tracker;
@@ -39,7 +43,7 @@ struct app {
 	struct grid grid;
 	int epoll;
 	uint64_t next_scan_ns;
-	bool quit, dirty, signalled;
+	bool quit, dirty, signalled, forced;
 	char title[160];
 };
 
@@ -50,6 +54,21 @@ static int watch_fd(struct app *a, int fd, struct err *err)
 	if (fd < 0 || epoll_ctl(a->epoll, EPOLL_CTL_ADD, fd, &e) == 0)
 		return 0;
 	return err_errno(err, errno, "cannot wait for descriptor %d", fd);
+}
+
+static int watch_all(struct app *a, struct err *err)
+{
+	const int fds[] = {
+		driver_fd(a->driver),        driver_signal_fd(a->driver), scanner_fd(a->scanner),
+		listener_fd(a->listener),    app_desk_fd(&a->desk),       errand_fd(a->read.detail),
+		errand_fd(a->read.contacts), errand_fd(a->load.runs),     errand_fd(a->load.events),
+		errand_fd(a->load.export),
+	};
+	int r = 0;
+
+	for (size_t i = 0; !r && i < sizeof(fds) / sizeof(fds[0]); i++)
+		r = watch_fd(a, fds[i], err);
+	return r;
 }
 
 static int open_all(struct app *a, struct err *err)
@@ -63,23 +82,7 @@ static int open_all(struct app *a, struct err *err)
 	a->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (a->epoll < 0)
 		return err_errno(err, errno, "no epoll descriptor");
-	r = watch_fd(a, driver_fd(a->driver), err);
-	if (!r)
-		r = watch_fd(a, driver_signal_fd(a->driver), err);
-	if (!r)
-		r = watch_fd(a, scanner_fd(a->scanner), err);
-	if (!r)
-		r = watch_fd(a, listener_fd(a->listener), err);
-	if (!r)
-		r = watch_fd(a, errand_fd(a->read.detail), err);
-	if (!r)
-		r = watch_fd(a, errand_fd(a->read.contacts), err);
-	if (!r)
-		r = watch_fd(a, errand_fd(a->load.runs), err);
-	if (!r)
-		r = watch_fd(a, errand_fd(a->load.events), err);
-	if (!r)
-		r = watch_fd(a, errand_fd(a->load.export), err);
+	r = watch_all(a, err);
 	driver_size(a->driver, &rows, &cols);
 	if (!r)
 		r = grid_resize(&a->grid, rows, cols, err);
@@ -88,11 +91,27 @@ static int open_all(struct app *a, struct err *err)
 	return r;
 }
 
+/*
+ * Who was asked to leave by a key has written all by now, unless nobody wanted to wait.  Else the
+ * terminal may hang: what is to be written comes first, and nothing is drawn.
+ */
+static void leave_desk(struct app *a)
+{
+	if (!a->desk.worker)
+		return;
+	if (!a->view.leaving)
+		app_record_leave(&a->record, a->signalled);
+	if (!a->forced)
+		app_desk_wait(&a->desk, LEAVE_NS);
+	app_desk_close(&a->desk);
+}
+
 static void close_all(struct app *a)
 {
-	app_record_close(&a->record, a->signalled); /* the terminal may hang: this first */
+	leave_desk(a);
 	driver_close(a->driver);
 	app_act_free(&a->act);
+	app_record_close(&a->record);
 	file_close_fd(&a->epoll);
 	listener_close(a->listener);
 	view_free(&a->view);
@@ -123,40 +142,36 @@ static void draw(struct app *a)
 }
 
 /* Keys that were typed before the dialog could be seen are no answer to it. */
-static void show_dialog(struct app *a)
+static int show_dialog(struct app *a, struct err *err)
 {
 	const struct view *v = &a->view;
-	struct err err = {0};
 
 	a->view.freezer_works = v->has_run && v->run.chosen.kind == SELECT_CGROUP &&
 				act_freezer_works(v->run.chosen.name);
 	draw(a);
 	driver_flush_input(a->driver);
-	view_dialog_drawn(&a->view, app_act_probe(&a->act, &err) < 0 ? err.text : NULL);
+	view_dialog_drawn(&a->view, NULL);
 	a->dirty = true;
+	return app_act_probe(&a->act, err);
 }
 
-/* Enter on the screen of runs. */
-static int open_run(struct app *a, struct err *err)
+/* By key: what is asked for is written yet, unless it is asked again; by signal at once. */
+static void quit(struct app *a)
 {
-	struct err why = {0};
-	int r = app_record_open(&a->record, &a->view, a->view.runs_at, &why);
-
-	if (r == -ENOMEM)
-		return err_nomem(err);
-	if (r < 0)
-		view_say(&a->view, STYLE_WARNING, "%s", why.text);
-	else
-		a->view.screen = SCREEN_LIST;
-	a->next_scan_ns = 0;
-	return 0;
+	a->forced = a->view.leaving && !a->signalled;
+	a->quit = a->forced || a->signalled;
+	if (a->quit)
+		return;
+	a->view.leaving = true;
+	app_record_leave(&a->record, false);
+	view_say(&a->view, STYLE_WARNING, "leaving when all is written; q again leaves at once");
 }
 
 static int serve(struct app *a, enum request request, struct err *err)
 {
 	switch (request) {
 	case REQUEST_QUIT:
-		a->quit = true;
+		quit(a);
 		break;
 	case REQUEST_SUSPEND:
 		driver_suspend(a->driver);
@@ -171,20 +186,17 @@ static int serve(struct app *a, enum request request, struct err *err)
 		app_read_detail(&a->read, &a->view, clock_boot_ns());
 		break;
 	case REQUEST_FLUSH:
-		show_dialog(a);
-		break;
+		return show_dialog(a, err);
 	case REQUEST_ACT:
-		app_act_begin(&a->act, &a->view);
 		a->next_scan_ns = 0;
-		break;
+		return app_act_begin(&a->act, &a->view, a->record.adopting, err);
 	case REQUEST_SNAPSHOT:
-		app_act_snapshot(&a->act, &a->view);
-		break;
+		return app_act_snapshot(&a->act, &a->view, err);
 	case REQUEST_RUN:
 		a->next_scan_ns = 0;
 		return app_record_run(&a->record, &a->view, err);
 	case REQUEST_OPEN_RUN:
-		return open_run(a, err);
+		return app_record_open(&a->record, a->view.runs_at, APP_OPEN_ASKED, &a->view, err);
 	case REQUEST_RUNS:
 		app_load_runs(&a->load, clock_boot_ns());
 		break;
@@ -195,9 +207,7 @@ static int serve(struct app *a, enum request request, struct err *err)
 		app_load_export(&a->load, &a->view, clock_boot_ns());
 		break;
 	case REQUEST_NOTE:
-		app_record_note(&a->record, &a->view);
-		app_load_again(&a->load, &a->view, clock_boot_ns());
-		break;
+		return app_record_note(&a->record, &a->view, err);
 	case REQUEST_NONE:
 		break;
 	}
@@ -283,7 +293,7 @@ static int take_scan(struct app *a, struct err *err)
 	if (!r && !a->act.held)
 		app_act_hold(&a->act, &a->view);
 	if (!r && a->view.dialog.open && !a->view.dialog.drawn) /* it asks again */
-		show_dialog(a);
+		r = show_dialog(a, err);
 	return r;
 }
 
@@ -296,16 +306,30 @@ static int take_readings(struct app *a, struct err *err)
 	return r < 0 ? r : 0;
 }
 
+/* What is on the disk, or was done, by now. */
+static int take_desk(struct app *a, struct err *err)
+{
+	int r = app_desk_take(&a->desk, &a->view, err);
+
+	a->dirty |= app_desk_tell(&a->desk, &a->view, clock_boot_ns());
+	if (r == 1) {
+		a->dirty = true;
+		app_load_again(&a->load, &a->view, clock_boot_ns());
+	}
+	if (a->record.wants_scan || a->act.wants_scan)
+		a->next_scan_ns = 0;
+	a->record.wants_scan = a->act.wants_scan = false;
+	a->quit |= a->view.leaving && !app_desk_busy(&a->desk);
+	return r < 0 ? r : 0;
+}
+
 /* The act's own descriptor comes and goes; epoll forgets a closed one by itself. */
 static int follow_act(struct app *a, struct err *err)
 {
-	int fd = app_act_fd(&a->act);
+	int r = app_act_step(&a->act, clock_boot_ns(), err), fd = app_act_fd(&a->act);
 
-	if (app_act_step(&a->act, &a->view, clock_boot_ns())) {
-		a->dirty = true;
-		a->next_scan_ns = 0;
-		fd = app_act_fd(&a->act);
-	}
+	if (r < 0)
+		return r;
 	if (fd == a->act_fd)
 		return 0;
 	if (a->act_fd >= 0)
@@ -317,20 +341,9 @@ static int follow_act(struct app *a, struct err *err)
 /* Without a TARGET: the recorded run that most needs eyes, where one does. */
 static int choose_default(struct app *a, struct err *err)
 {
-	struct err why = {0};
-	int r = 0;
-
-	if (a->view.runs.eyes[0])
-		r = app_record_open(&a->record, &a->view, a->view.runs.eyes, &why);
-	if (r == -ENOMEM)
-		return err_nomem(err);
-	if (r < 0)
-		view_say(&a->view, STYLE_WARNING, "%s", why.text);
-	else if (a->view.vigil)
-		view_say(&a->view, STYLE_NORMAL,
-			 "%s needs eyes; o: what looks left behind on this host, R: all runs",
-			 a->view.vigil->recorded.dir.id);
-	return 0;
+	if (!a->view.runs.eyes[0])
+		return 0;
+	return app_record_open(&a->record, a->view.runs.eyes, APP_OPEN_DEFAULT, &a->view, err);
 }
 
 static int choose_target(struct app *a, struct err *err)
@@ -339,8 +352,9 @@ static int choose_target(struct app *a, struct err *err)
 
 	if (!t)
 		return choose_default(a, err);
-	return t->kind == SELECT_RUN ? app_record_open(&a->record, &a->view, t->name, err)
-				     : view_choose(&a->view, t, err);
+	return t->kind == SELECT_RUN
+		       ? app_record_open(&a->record, t->name, APP_OPEN_TARGET, &a->view, err)
+		       : view_choose(&a->view, t, err);
 }
 
 /* Who asks for some processes only has said what to show. */
@@ -349,15 +363,37 @@ static bool wants_default(const struct app *a)
 	return !a->o->target && !a->o->next && !a->o->source.replay && !a->o->user && !a->o->n_pids;
 }
 
+/* What is done while the first screen is waited for. */
+static int wait_first(struct app *a, struct err *err)
+{
+	struct epoll_event e;
+	int r;
+
+	if (epoll_wait(a->epoll, &e, 1, CHECK_MS) < 0 && errno != EINTR)
+		return err_errno(err, errno, "epoll");
+	scanner_check(a->scanner, clock_boot_ns());
+	r = take_input(a, err);
+	if (!r)
+		r = take_desk(a, err);
+	if (!r && a->dirty)
+		draw(a);
+	if (!r)
+		r = take_scan(a, err);
+	if (!r)
+		r = take_readings(a, err);
+	if (!r && a->view.trouble[0])
+		return err_set(err, ENODATA, "%s", a->view.trouble);
+	return r;
+}
+
 static int first_scan(struct app *a, struct err *err)
 {
 	uint64_t until = clock_boot_ns() + FIRST_ASKS_NS;
-	struct epoll_event e;
 	int r = 0;
 
 	scanner_request(a->scanner);
 	if (a->o->next)
-		r = app_record_await(&a->record, &a->view, err);
+		r = app_record_await(&a->record, err);
 	if (wants_default(a))
 		app_load_runs(&a->load, clock_boot_ns());
 	draw(a);
@@ -367,22 +403,13 @@ static int first_scan(struct app *a, struct err *err)
 	 */
 	while (!r && !a->quit &&
 	       (!a->tracker.now || ((app_read_asks(&a->read) || app_load_awaits_runs(&a->load)) &&
-				    clock_boot_ns() < until))) {
-		if (epoll_wait(a->epoll, &e, 1, CHECK_MS) < 0 && errno != EINTR)
-			return err_errno(err, errno, "epoll");
-		scanner_check(a->scanner, clock_boot_ns());
-		r = take_input(a, err);
-		if (!r && a->dirty)
-			draw(a);
-		if (!r)
-			r = take_scan(a, err);
-		if (!r)
-			r = take_readings(a, err);
-		if (!r && a->view.trouble[0])
-			return err_set(err, ENODATA, "%s", a->view.trouble);
-	}
+				    clock_boot_ns() < until)))
+		r = wait_first(a, err);
 	if (!r && !a->quit)
 		r = choose_target(a, err);
+	until = clock_boot_ns() + FIRST_RUN_NS;
+	while (!r && !a->quit && a->record.opening && clock_boot_ns() < until)
+		r = wait_first(a, err);
 	if (!r)
 		r = listener_follow(a->listener, &a->tracker, err);
 	return r ? r : watch(a, err);
@@ -431,6 +458,8 @@ static int loop(struct app *a, struct err *err)
 		app_record_hear(&a->record, &a->view);
 		r = take_input(a, err);
 		if (!r)
+			r = take_desk(a, err);
+		if (!r)
 			r = take_scan(a, err);
 		if (!r)
 			r = take_readings(a, err);
@@ -447,7 +476,7 @@ int app_run(const struct app_options *options, struct err *err)
 	struct app a = {.o = options,
 			.epoll = -1,
 			.act_fd = -1,
-			.act = {.state_dir = options->state_dir},
+			.act = {.state_dir = options->state_dir, .fd = -1},
 			.record.o = {options->state_dir,
 				     options->readonly || options->source.replay,
 				     options->delay_ms}};
@@ -464,6 +493,9 @@ int app_run(const struct app_options *options, struct err *err)
 	view_init(&a.view, &v, &a.tracker);
 	r = listener_open(options->listen, &a.listener, err);
 	a.record.listener = a.listener;
+	a.record.desk = a.act.desk = &a.desk;
+	if (!r)
+		r = app_desk_open(&a.desk, err);
 	if (!r)
 		r = scanner_open(&options->source, &a.scanner, err);
 	if (!r)

@@ -4,9 +4,10 @@ libtui_a_SOURCES = \
 	%D%/accounted.c %D%/accounted.h \
 	%D%/app.c %D%/app.h \
 	%D%/app_act.c %D%/app_act.h \
+	%D%/app_desk.c %D%/app_desk.h \
 	%D%/app_load.c %D%/app_load.h \
 	%D%/app_read.c %D%/app_read.h \
-	%D%/app_record.c %D%/app_record.h \
+	%D%/app_record.c %D%/app_record.h %D%/app_record_jobs.c %D%/app_record_parts.h \
 	%D%/browse.c %D%/browse.h \
 	%D%/cell.c %D%/cell.h \
 	%D%/decode.c %D%/decode.h \

@@ -270,6 +270,32 @@ int view_record(struct view *v, const struct vigil *g, struct err *err)
 	return r;
 }
 
+int view_adopted(struct view *v, const struct vigil *g, struct err *err)
+{
+	struct run run;
+	int r;
+
+	if (!run_copy(&run, &g->recorded.run))
+		return err_nomem(err);
+	run.ended = v->run.ended;
+	run_clear(&v->run);
+	v->run = run;
+	v->told_unwritten = false;
+	v->runs_known = false; /* it is a new one */
+	r = tracker_set_run(v->k, &v->run, err);
+	return r ? r : view_record_again(v, g, err);
+}
+
+int view_record_again(struct view *v, const struct vigil *g, struct err *err)
+{
+	v->vigil = g;
+	if (gone_take(&v->gone, &g->recorded.story) < 0)
+		return err_nomem(err);
+	view_recorded(v);
+	view_rebuild(v, false);
+	return 0;
+}
+
 void view_show(struct view *v, enum list_kind list)
 {
 	v->list = list;

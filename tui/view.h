@@ -140,9 +140,15 @@ struct view {
 	const struct act_outcome *outcome; /* borrowed from the app; NULL: nothing was sent */
 	uint64_t held_wall_ns;             /* the before state that the app holds; 0: none */
 	bool acting;                       /* an act is under way */
-	bool elsewhere;                    /* the diff screen shows the rest of the host */
-	bool bell;                         /* taken by the app */
-	bool touched;                      /* a key was pressed, or the mouse */
+	char act_title[96];                /* which; "": none yet */
+	bool act_begins; /* nothing of it was sent yet: its intent is being written */
+	const char
+		*writing; /* borrowed: what has been waiting for the disk; NULL: nothing is late */
+	unsigned writing_s; /* and for how long */
+	bool leaving;       /* asked to quit: what is being written is waited for */
+	bool elsewhere;     /* the diff screen shows the rest of the host */
+	bool bell;          /* taken by the app */
+	bool touched;       /* a key was pressed, or the mouse */
 
 	char message[320]; /* until the next key; "" none */
 	enum style message_style;
@@ -172,12 +178,22 @@ int view_choose(struct view *v, const struct selector *target, struct err *err);
  */
 int view_record(struct view *v, const struct vigil *g, struct err *err);
 
-/* After each vigil_look(). */
+/* The run in view is recorded now, as g: as view_record(), but all stays where it was. */
+int view_adopted(struct view *v, const struct vigil *g, struct err *err);
+
+/* After another look; g in place of the one before. */
+int view_record_again(struct view *v, const struct vigil *g, struct err *err);
+
+/* What changes with each of these. */
 void view_recorded(struct view *v);
 
 /* The dialog was drawn and older input thrown away; problem: why nothing can be
  * recorded, or NULL. */
 void view_dialog_drawn(struct view *v, const char *problem);
+
+/* The dialog's act is being prepared: *plan is the caller's from here on.  What follows is one of
+ * the next two. */
+void view_act_begins(struct view *v, struct plan *plan);
 
 /*
  * The act has begun, gone on, or is done; borrowed until the next one begins.

@@ -17,8 +17,7 @@ static bool withheld(struct view *v)
 	else if (v->k->now && v->k->now->coverage.sources & 1u << SOURCE_REPLAY)
 		view_say(v, STYLE_WARNING, "acts are absent: this is a recording, not this moment");
 	else if (v->acting)
-		view_say(v, STYLE_WARNING, "%s is under way: one act at a time",
-			 v->outcome ? v->outcome->title : "an act");
+		view_say(v, STYLE_WARNING, "%s is under way: one act at a time", v->act_title);
 	else
 		return false;
 	return true;
@@ -204,17 +203,32 @@ void view_outcome_words(const struct act_outcome *o, struct line *l)
 		line_add(l, " · %zu NEW SINCE", o->appeared);
 }
 
+void view_act_begins(struct view *v, struct plan *plan)
+{
+	dialog_title(&v->dialog, v->act_title, sizeof(v->act_title));
+	*plan = v->dialog.plan;
+	memset(&v->dialog.plan, 0, sizeof(v->dialog.plan));
+	v->dialog.open = false; /* the rest of it stays: it may have to ask again */
+	v->acting = v->act_begins = true;
+	view_say(v, STYLE_WARNING, "%s: the intent is being written, nothing is sent yet",
+		 v->act_title);
+}
+
 void view_acted(struct view *v, const struct act_outcome *outcome, const struct err *unrecorded)
 {
 	struct line l;
 	char safe[320];
 
-	if (v->dialog.open) {
+	if (v->act_begins) {
+		v->act_begins = false;
 		dialog_close(&v->dialog);
 		v->tagged.n = 0;
 		v->paused = false;
+		if (strncmp(v->message, v->act_title, strlen(v->act_title)) == 0)
+			v->message[0] = '\0'; /* that it begins */
 	}
 	v->outcome = outcome;
+	memcpy(v->act_title, outcome->title, sizeof(v->act_title));
 	v->acting = !outcome->done;
 	if (outcome->done) {
 		mark_survivors(v, outcome);
@@ -238,7 +252,9 @@ void view_act_failed(struct view *v, bool again, const struct err *why)
 	char safe[320];
 
 	text_safe(safe, sizeof(safe), why->text, strlen(why->text), v->o.ascii);
+	v->acting = v->act_begins = false;
 	if (again) {
+		v->dialog.open = true;
 		v->dialog.drawn = false; /* no key counts until it has asked again */
 		memcpy(v->changed, safe, sizeof(safe));
 	} else {

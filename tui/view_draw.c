@@ -335,6 +335,18 @@ static void draw_unit(const struct view *v, const struct area *a, int y)
 	draw_cut(a, y, 7, a->cols - 8, STYLE_DIM, l.text);
 }
 
+/* What has been waiting for the disk for a while. */
+static void draw_writing(const struct view *v, const struct area *a, int y)
+{
+	struct line l;
+
+	line_start(&l, v->o.ascii);
+	line_add(&l, "%s, %u s so far%s", v->writing, v->writing_s,
+		 v->leaving ? " · q again leaves at once" : "");
+	draw_text(a, y, 1, STYLE_WARNING, "the disk is slow:");
+	draw_cut(a, y, 19, a->cols - 20, STYLE_WARNING, l.text);
+}
+
 void view_draw_head(const struct view *v, const struct area *a)
 {
 	draw_title(v, a);
@@ -346,7 +358,9 @@ void view_draw_head(const struct view *v, const struct area *a)
 		draw_suspect_counts(v, a);
 	if (a->rows < 4)
 		return;
-	if (v->vigil && v->list == LIST_RUN && !v->trouble[0])
+	if (v->writing)
+		draw_writing(v, a, 2);
+	else if (v->vigil && v->list == LIST_RUN && !v->trouble[0])
 		view_draw_journal(v, a, 2);
 	else if (v->list == LIST_RUN && !v->trouble[0])
 		draw_unit(v, a, 2);

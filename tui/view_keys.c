@@ -85,10 +85,17 @@ static enum request quit(struct view *v)
 {
 	static const char again[] = "is under way: q again leaves it as it is";
 
-	if (!v->acting || strstr(v->message, again))
+	if (!v->acting || v->leaving || strstr(v->message, again))
 		return REQUEST_QUIT;
-	view_say(v, STYLE_WARNING, "%s %s", v->outcome ? v->outcome->title : "an act", again);
+	view_say(v, STYLE_WARNING, "%s %s", v->act_title, again);
 	return REQUEST_NONE;
+}
+
+static bool is_quit(uint32_t key)
+{
+	const struct keymap_entry *e = keymap_find(key, KEYMAP_LIST);
+
+	return e && (e->action == ACTION_QUIT || e->action == ACTION_CANCEL);
 }
 
 bool view_has_way_back(const struct view *v)
@@ -489,6 +496,8 @@ enum request view_update(struct view *v, const struct input *in)
 		return REQUEST_REDRAW;
 	if (in->kind == INPUT_KEY && in->key == INPUT_CTRL('Z'))
 		return REQUEST_SUSPEND;
+	if (v->leaving && in->kind == INPUT_KEY && is_quit(in->key))
+		return REQUEST_QUIT;
 	if (v->dialog.open)
 		return dialog_key(v, in);
 	if (v->popup)

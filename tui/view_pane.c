@@ -283,6 +283,11 @@ static enum style last_words(const struct view *v, struct line *l)
 	const struct act_outcome *o = v->outcome;
 	char when[9];
 
+	if (v->act_begins) {
+		line_text(l, v->act_title, 60);
+		line_add(l, ": the intent is being written, nothing is sent yet");
+		return STYLE_WARNING;
+	}
 	if (!o) {
 		view_add_gap(v, l);
 		line_dot(l);

@@ -5,11 +5,11 @@
  * What goes wrong with its journal is kept to be said and ends nothing: the
  * next look tries again.  Never signals.
  *
- * It writes in its caller's thread, which the live view's is not (tui/app_desk.h): a look that shows
- * nothing of note appends lines to a file at most; a change of state waits for the disk four times
- * (after.json and its name, the journal, the ledger), an adoption some sixteen times.  A lock that
- * another writer holds is waited for VIGIL_PATIENCE_NS only, the ledger's, at a change of state, as
- * long as ledger.h says.
+ * It writes in its caller's thread, which of the live view is not the one that reads keys: a look
+ * that shows nothing of note appends lines to a file at most; a change of state waits for the disk
+ * four times (after.json and its name, the journal, the ledger), an adoption some sixteen times.
+ * A lock that another writer holds is waited for VIGIL_PATIENCE_NS only, the ledger's, at a change
+ * of state, as long as ledger.h says.
  */
 #ifndef STRAY_ENGINE_VIGIL_H
 #define STRAY_ENGINE_VIGIL_H

@@ -23,9 +23,9 @@ EXTRA_DIST += %D%/as_user.sh %D%/recorded.py
 
 # Real terminals, by tmux; pictures.
 dist_check_SCRIPTS += %D%/render.sh %D%/run_tty.sh %D%/tui_acts.sh %D%/tui_driver.sh %D%/tui_members.sh \
-	%D%/tui_runs.sh %D%/tui_screens.sh
+	%D%/tui_runs.sh %D%/tui_screens.sh %D%/tui_slow.sh
 TESTS += %D%/render.sh %D%/run_tty.sh %D%/tui_acts.sh %D%/tui_driver.sh %D%/tui_members.sh %D%/tui_runs.sh \
-	%D%/tui_screens.sh
+	%D%/tui_screens.sh %D%/tui_slow.sh
 EXTRA_DIST += %D%/job.pl %D%/tui_lib.sh %D%/tui_watch.sh
 
 dist_check_SCRIPTS += %D%/doctor.py %D%/doctor_user.sh %D%/soak.py %D%/soak_user.sh %D%/warden.py \

@@ -251,15 +251,55 @@ static void what_cannot_be_recorded_is_not_sent(void **state)
 	world_end(&w);
 }
 
+/* From Enter until the intent is on the disk the screen is free, and nothing else is begun. */
+static void while_an_act_begins_the_screen_is_free_and_no_other_is_begun(void **state)
+{
+	struct act_outcome o = {.hit = 2, .title = "TERM to group 4160"};
+	struct err err = {0};
+	struct plan plan;
+	struct world w;
+
+	(void)state;
+	at(&w, world_incident(), "4171");
+	world_keys(&w, "T Enter");
+	view_act_begins(&w.view, &plan);
+	assert_int_equal(plan.hit.n, 2);
+	world_hides(&w, "Enter sends TERM");
+	world_shows(&w, "TERM to group 4160: the intent is being written, nothing is sent yet");
+	world_keys(&w, "Up K");
+	assert_false(w.view.dialog.open);
+	world_shows(&w, "TERM to group 4160 is under way: one act at a time");
+	world_shows(&w, "nothing is sent yet"); /* in the pane, whatever was said since */
+	view_acted(&w.view, &o, NULL);
+	world_hides(&w, "nothing is sent yet");
+	world_shows(&w, "under way, 2 to go");
+	plan_clear(&plan);
+	world_end(&w);
+	at(&w, world_incident(), "4171");
+	world_keys(&w, "T Enter");
+	view_act_begins(&w.view, &plan);
+	err_set(&err, ENOSPC, "acts: No space left on device");
+	view_act_failed(&w.view, false, &err);
+	world_shows(&w, "nothing was sent: acts: No space left on device");
+	world_keys(&w, "K");
+	world_shows(&w, "KILL to group 4160");
+	plan_clear(&plan);
+	world_end(&w);
+}
+
 static void what_changed_is_said_and_asked_again(void **state)
 {
 	struct err err = {0};
+	struct plan plan;
 	struct world w;
 	struct table *t = world_incident();
 
 	(void)state;
 	at(&w, world_incident(), "4171");
 	world_keys(&w, "T Enter");
+	view_act_begins(&w.view, &plan);
+	plan_clear(&plan);
+	world_hides(&w, "Enter sends TERM");
 	err_set(&err, EAGAIN, "5000 is new there since");
 	view_act_failed(&w.view, true, &err);
 	world_keys(&w, "Enter");
@@ -585,6 +625,7 @@ int main(void)
 		cmocka_unit_test(an_act_is_never_for_a_row_that_moved_under_the_cursor),
 		cmocka_unit_test(the_dead_are_not_aimed_at),
 		cmocka_unit_test(what_cannot_be_recorded_is_not_sent),
+		cmocka_unit_test(while_an_act_begins_the_screen_is_free_and_no_other_is_begun),
 		cmocka_unit_test(what_changed_is_said_and_asked_again),
 		cmocka_unit_test(tagged_rows_are_the_target),
 		cmocka_unit_test(a_fold_is_ended_in_one_act_after_its_count_is_shown),

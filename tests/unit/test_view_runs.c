@@ -162,6 +162,66 @@ static void a_journal_that_cannot_be_written_is_said_once_and_stays_said(void **
 	forget(&w, &g);
 }
 
+/* --- while it is written ---------------------------------------------------- */
+
+static void what_the_disk_keeps_waiting_is_said(void **state)
+{
+	struct world w;
+
+	(void)state;
+	started(&w, world_incident(), 24, 100);
+	w.view.writing = "recording the run";
+	w.view.writing_s = 7;
+	world_shows(&w, "\n the disk is slow: recording the run, 7 s so far\n");
+	w.view.leaving = true;
+	world_shows(&w, "7 s so far · q again leaves at once\n");
+	w.view.writing = NULL;
+	world_hides(&w, "the disk is slow");
+	world_end(&w);
+}
+
+static void who_leaves_is_asked_again_by_q_from_any_screen(void **state)
+{
+	static const char *const screens[] = {"", "w", "d", "?", "R", "E", "/", "r"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(screens) / sizeof(screens[0]); i++) {
+		struct world w;
+
+		started(&w, world_incident(), 24, 100);
+		world_keys(&w, screens[i]);
+		w.view.leaving = true;
+		world_keys(&w, "q");
+		assert_int_equal(w.asked[REQUEST_QUIT], 1);
+		world_end(&w);
+	}
+}
+
+static void a_run_that_is_recorded_at_last_stays_where_it_was(void **state)
+{
+	struct selector target;
+	struct vigil g;
+	struct world w;
+	struct err err = {0};
+	char line[600];
+
+	(void)state;
+	started(&w, world_incident(), 24, 100);
+	record(&w, &g, RUN_ACTIVE);
+	assert_int_equal(selector_parse("sid:4102", &target, &err), 0);
+	assert_int_equal(view_choose(&w.view, &target, &err), 0);
+	selector_free(&target);
+	world_keys(&w, "/ <4150> Enter");
+	world_shows(&w, "session 4102");
+	w.view.run.ended = 3; /* meanwhile */
+	assert_int_equal(view_adopted(&w.view, &g, &err), 0);
+	world_shows(&w, "run-7f3c0a12 · sid:4102");
+	world_shows(&w, "3 ended");
+	world_line(&w, "> ", line, sizeof(line));
+	assert_non_null(strstr(line, "group 4150"));
+	forget(&w, &g);
+}
+
 /* --- who has ended, and who got away --------------------------------------- */
 
 static void add_member(struct vigil *g, pid_t pid, const char *comm, const char *args, size_t len,
@@ -685,6 +745,9 @@ int main(void)
 		cmocka_unit_test(after_is_since_the_record_says_that_it_was_over),
 		cmocka_unit_test(who_watches_and_since_when_is_said),
 		cmocka_unit_test(a_journal_that_cannot_be_written_is_said_once_and_stays_said),
+		cmocka_unit_test(what_the_disk_keeps_waiting_is_said),
+		cmocka_unit_test(who_leaves_is_asked_again_by_q_from_any_screen),
+		cmocka_unit_test(a_run_that_is_recorded_at_last_stays_where_it_was),
 		cmocka_unit_test(members_that_ended_before_the_view_are_listed),
 		cmocka_unit_test(of_many_that_ended_the_newest_are_listed),
 		cmocka_unit_test(the_pane_says_how_a_member_got_away),
