@@ -500,8 +500,10 @@ static void on_time(struct warden *w)
 		if (w->orphans) /* now that it is known whom they forked */
 			warden_reap(w);
 	}
-	if (now >= w->tick_ns)
+	if (now >= w->tick_ns) {
 		tick(w, now);
+		warden_look_at_visitor(w);
+	}
 	if (w->unit->kind == UNIT_CGROUP && now >= w->moved_ns) {
 		warden_find_moved(w);
 		w->moved_ns = now + WARDEN_MOVED_NS;

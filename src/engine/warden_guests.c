@@ -2,6 +2,7 @@
 #include "engine/warden_parts.h"
 
 #include "base/clock.h"
+#include "base/proc_stat.h"
 
 #include <errno.h>
 #include <string.h>
@@ -73,6 +74,16 @@ void warden_hear_guest(struct warden *w, int i)
 	if (r > 0 && word.kind == DOOR_CHECK)
 		answer_check(w, fd, &word);
 	close(fd);
+}
+
+/* Stopped (Ctrl-Z) it may never come to an end, and the run outlive its deadline. */
+void warden_look_at_visitor(struct warden *w)
+{
+	struct proc_stat st;
+
+	if (w->phase == PHASE_YIELDED && proc_stat_read(w->visitor_pid, &st) == 0 &&
+	    (st.state == 'T' || st.state == 't'))
+		warden_yielded(w, RUN_UNKNOWN);
 }
 
 void warden_hear_visitor(struct warden *w)

@@ -213,6 +213,7 @@ int warden_members(struct warden *w, struct identity_list *out, struct err *err)
 void warden_come_in(struct warden *w);           /* somebody is at the door */
 void warden_hear_guest(struct warden *w, int i); /* guest i has something to say */
 void warden_hear_visitor(struct warden *w);
+void warden_look_at_visitor(struct warden *w);
 
 /* --- warden_end.c --- */
 

@@ -117,20 +117,40 @@ def an_end_from_outside_is_one_end():
         assert len(run.named("exited")) == 3 and none_alive(run)
 
 
-def where_who_ends_it_dies_the_warden_goes_on():
+def the_warden_ends_it_after_its_ender(undo):
+    """Undone once it has sent the first signal; returns the ender."""
     with state_dir() as d, Run(d, "-k", "0.2s", "--", "sh", "-c",
                                f"trap '' TERM; sleep {LIFE} & sleep {LIFE}") as run:
         until(lambda: len(members(run)) == 3)
         ender = subprocess.Popen([STRAY, "end", "-k", str(LIFE), "run:r", "--state-dir", d],
                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                  stderr=subprocess.DEVNULL)
-        until(lambda: run.named("signal_sent"))
-        ender.kill()
-        ender.wait()
-        assert run.over()[0] == 128 + signal.SIGTERM
-        asked = run.named("end_requested")
-        assert len(asked) == 2 and asked[1]["cause"] == "ender_died", asked
-        assert none_alive(run) and run.named("run_closed")[-1]["state"] == "ended"
+        try:
+            until(lambda: run.named("signal_sent"))
+            undo(ender)
+            assert run.over()[0] == 128 + signal.SIGTERM
+            asked = run.named("end_requested")
+            assert len(asked) == 2 and asked[1]["cause"] == "ender_died", asked
+            assert none_alive(run) and run.named("run_closed")[-1]["state"] == "ended"
+        finally:
+            ender.send_signal(signal.SIGCONT)
+            if undo == stop:  # it goes on, finds nobody, and its record holds
+                ender.wait(30)
+                stray("verify", "--state-dir", d, "r", status=0)
+            ender.kill()
+            ender.wait()
+
+
+def stop(process):
+    process.send_signal(signal.SIGSTOP)
+
+
+def where_who_ends_it_dies_the_warden_goes_on():
+    the_warden_ends_it_after_its_ender(subprocess.Popen.kill)
+
+
+def where_who_ends_it_is_stopped_the_warden_goes_on():
+    the_warden_ends_it_after_its_ender(stop)
 
 
 def the_socket_goes_with_the_warden_and_strangers_are_turned_away():
@@ -248,6 +268,7 @@ main([
     no_acceptance_follows_the_expiry_whoever_asks_how_often,
     an_end_from_outside_is_one_end,
     where_who_ends_it_dies_the_warden_goes_on,
+    where_who_ends_it_is_stopped_the_warden_goes_on,
     the_socket_goes_with_the_warden_and_strangers_are_turned_away,
     nobody_detaches_where_that_is_denied_and_each_try_is_told,
     a_run_in_a_run_that_denies_still_works,
