@@ -18,8 +18,8 @@ void stop_begin(struct stop *s, struct target_set *set, const struct act_hooks *
 }
 
 /*
- * Whether all that took the STOP have halted.  Who has not gets it again: the kernel lets those go on
- * whose parent's exit orphans their group (HUP and CONT, setpgid(2)).
+ * Whether all that took the STOP have halted.  Who has not gets it again: the kernel lets those go
+ * on whose parent's exit orphans their group (HUP and CONT, setpgid(2)).
  */
 static bool all_halted(struct target_set *set)
 {
