@@ -4,7 +4,8 @@
  * Processes that fork or refork each other outrun one who kills them one by one; stopped, they
  * cannot.  So each that is found is stopped, again where something made it go on, and the finding
  * repeated until, with all of them halted, two looks in a row find nobody new.  It gives up at a
- * bound of passes and of time.  It works in steps that never wait, for a caller with a loop of its own.
+ * bound of passes and of time.  It works in steps that never wait, for a caller with a loop of its
+ * own.
  */
 #ifndef STRAY_CONTAIN_STOP_H
 #define STRAY_CONTAIN_STOP_H
