@@ -92,6 +92,20 @@ void warden_drain_all(struct warden *w)
 	drain(w, NETLINK_DRAIN_ALL);
 }
 
+static void take_others(void *ctx, const struct event *e)
+{
+	struct warden *w = ctx;
+
+	if (!kin_wants(w->kin, e))
+		strangers_note(&w->strangers, e);
+}
+
+bool warden_drain_others(struct warden *w)
+{
+	return w->net && netlink_drain(w->net, NETLINK_DRAIN_ALL, take_others, w, NULL) == 0 &&
+	       !netlink_lost(w->net);
+}
+
 static bool read_one(struct identity id, struct kin_reading *out)
 {
 	struct proc_stat st;

@@ -183,6 +183,9 @@ void warden_drain(struct warden *w);
 /* Takes all of what has happened until now. */
 void warden_drain_all(struct warden *w);
 
+/* The same of a run that is closed, for the sake of others alone.  False: some were not heard. */
+bool warden_drain_others(struct warden *w);
+
 enum reading {
 	READ_GROUPS,  /* what the kernel tells nobody: who is in another group than was known */
 	READ_MEMBERS, /* group, session and parent of all */

@@ -337,12 +337,12 @@ static int final_status(const struct warden *w, enum run_state state, int status
 #define OTHERS_MAX 4096 /* with more, to look at all is as good */
 
 /* Who else came and went.  False: that is not known, or too long. */
-static bool tell_others(const struct warden *w)
+static bool tell_others(struct warden *w)
 {
 	pid_t pids[OTHERS_MAX];
 	size_t n = SIZE_MAX;
 
-	if (w->net && !netlink_lost(w->net))
+	if (warden_drain_others(w))
 		n = strangers_list(&w->strangers, pids, OTHERS_MAX);
 	for (size_t i = 0; n != SIZE_MAX && i < n;) {
 		struct talk t = {.kind = TALK_OTHERS};
@@ -363,7 +363,6 @@ void warden_finish(struct warden *w, enum run_state state, int status)
 		.exited = w->cmd_over,
 		.wait_status = w->cmd_status,
 		.elapsed_ns = (w->over_ns ? w->over_ns : clock_boot_ns()) - w->began_ns,
-		.others_known = tell_others(w),
 		.id = w->cmd.id,
 	};
 
@@ -380,5 +379,6 @@ void warden_finish(struct warden *w, enum run_state state, int status)
 	waitpid(w->cmd.id.pid, NULL, WNOHANG); /* its numbers need no holding any more */
 	say_over(w, state, &lost);
 	write_result(w, &lost);
+	t.others_known = tell_others(w);
 	talk_send(w->start->talk_fd, &t);
 }
