@@ -260,10 +260,12 @@ static int read_all(struct scan *scan, struct err *err)
 		r = read_stats(s, scan, err);
 	if (!r)
 		r = read_put_off(scan, err);
-	if (!r && !t->procs.n && !scan->only)
-		r = err_set(err, ENODATA, "/proc shows no process at all, not even this one");
 	if (r < 0)
 		return r;
+	if (!t->procs.n) /* of those that were asked for all may be gone */
+		return scan->only ? 0
+				  : err_set(err, ENODATA,
+					    "/proc shows no process at all, not even this one");
 	table_sort(t);
 	qsort(s->now.v, s->now.n, sizeof(*s->now.v), compare_seen);
 	if (s->now.n == t->procs.n)
