@@ -164,6 +164,8 @@ def too_few_descriptors_or_too_little_memory_is_an_error_and_no_shorter_list():
             assert "Too many open files" in done.stderr and done.stderr.count("\n") == 1, done.stderr
         done = subprocess.run(["prlimit", "--nofile=20", STRAY, *map(str, c)], capture_output=True)
         assert done.returncode == 0, done
+        if "ASAN_OPTIONS" in os.environ:  # whose shadow is larger than any limit
+            continue
         done = subprocess.run(["prlimit", "--as=8000000", STRAY, *map(str, c)], capture_output=True, text=True)
         assert done.returncode in (2, 127) and "no process at all" not in done.stderr, done
 
