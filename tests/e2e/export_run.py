@@ -91,7 +91,8 @@ def a_leftover_that_a_rule_kept_is_explained_by_it():
         text, data = export(s, "r")
         kept = [m for m in data["leftovers"] if m["args"] == ["sleep", "60"]][0]
         ended = [m for m in data["leftovers"] if m["args"] == ["sleep", "61"]][0]
-        assert not kept["unexplained"] and kept["alive_as_last_known"] and ended["unexplained"]
+        assert not kept["unexplained"] and kept["alive_as_last_known"], kept
+        assert ended["unexplained"], ended
         assert not ended["alive_as_last_known"], ended
         assert kept["uid"] == os.getuid() and kept["cwd"] == os.getcwd(), kept
         in_order(text, "How it ended: the command ended with status 0; what it left was to be ended",
