@@ -52,7 +52,7 @@ static size_t n_owned, cap_owned;
 
 static void cleanup(void);
 
-static long now_ms(void)
+MK_ONE_MEMORY static long now_ms(void)
 {
 	struct timespec ts;
 

@@ -16,6 +16,9 @@
 
 #define MK_CANNOT 77 /* exit status: this kernel or user cannot; Automake's SKIP */
 
+/* For what processes run that share one memory: the sanitizer's own stacks are a thread's each. */
+#define MK_ONE_MEMORY __attribute__((no_sanitize("address")))
+
 struct shape {
 	const char *name, *args, *about;
 	void (*make)(char **arg); /* arg ends with NULL */

@@ -35,7 +35,7 @@ static bool light;
 static unsigned live_us;
 static int go[2];
 
-static void beat(void)
+MK_ONE_MEMORY static void beat(void)
 {
 	struct timespec ts;
 	uint64_t now, last = __atomic_load_n(&storm->beat_ns, __ATOMIC_RELAXED);
@@ -121,7 +121,7 @@ static int successor(void *ctx)
 	hold(s);
 }
 
-static int first(void *ctx)
+MK_ONE_MEMORY static int first(void *ctx)
 {
 	char c;
 
