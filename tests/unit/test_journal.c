@@ -22,6 +22,7 @@
 
 #define WRITERS 200
 #define EACH 5
+#define WRITER_LIFE_S 100
 
 static int open_dir(void **state)
 {
@@ -31,23 +32,40 @@ static int open_dir(void **state)
 	return fd;
 }
 
-/* Appends events named "note", each with a number, to a journal made if missing. */
-static void append(void **state, unsigned n)
+/* Appends events named "note", each with a number, to a journal made if missing.  0 or -errno. */
+static int try_append(void **state, unsigned n)
 {
 	AUTO_FD dir = open_dir(state);
 	struct err err = {0};
 	struct journal *j = NULL;
+	int r = 0;
 
 	if (journal_open(dir, "j", JOURNAL_SCHEMA, &j, NULL) < 0)
-		assert_int_equal(journal_create(dir, "j", JOURNAL_SCHEMA, &j, &err), 0);
-	for (unsigned i = 0; i < n; i++) {
+		r = journal_create(dir, "j", JOURNAL_SCHEMA, &j, &err);
+	if (r < 0)
+		return r;
+	journal_patience(j, (uint64_t)WRITER_LIFE_S * 1000000000u); /* hundreds want the lock */
+	for (unsigned i = 0; !r && i < n; i++) {
 		struct jw *w = journal_begin(j, "run-1", "note", KNOWN_STATED);
 
 		jw_str(w, "text", "a \"quoted\" text, \xe2\x80\xae and more");
 		jw_uint(w, "i", i);
-		assert_int_equal(journal_commit(j, false, &err), 0);
+		r = journal_commit(j, false, &err);
 	}
 	journal_close(j);
+	return r;
+}
+
+static void append(void **state, unsigned n)
+{
+	assert_int_equal(try_append(state, n), 0);
+}
+
+/* In a child: its status is 0, or an errno. */
+static void __attribute__((noreturn)) be_writer(void **state, unsigned n)
+{
+	alarm(WRITER_LIFE_S);
+	_exit(-try_append(state, n));
 }
 
 static size_t load(void **state, char **text)
@@ -384,11 +402,8 @@ static void two_hundred_writers_at_once_make_one_chain(void **state)
 		pid_t pid = fork();
 
 		assert_true(pid >= 0);
-		if (pid == 0) {
-			alarm(100);
-			append(state, EACH);
-			_exit(0);
-		}
+		if (pid == 0)
+			be_writer(state, EACH);
 	}
 	for (int i = 0; i < WRITERS; i++) {
 		int status;
@@ -409,11 +424,8 @@ static void a_line_that_is_being_written_is_no_torn_tail(void **state)
 	append(state, 1);
 	pid = fork();
 	assert_true(pid >= 0);
-	if (pid == 0) {
-		alarm(100);
-		append(state, 3000);
-		_exit(0);
-	}
+	if (pid == 0)
+		be_writer(state, 3000);
 	while (waitpid(pid, &status, WNOHANG) == 0) {
 		struct journal_verdict v = verdict(state);
 
