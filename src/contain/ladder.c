@@ -15,6 +15,7 @@
 #define RELOOK_NS 20000000ULL        /* how often those without a pidfd are looked at */
 #define STOP_LIMIT_NS CLOCK_NS_PER_S /* then KILL goes to what was found */
 #define LOOK_NS 100000000ULL         /* for who came since a KILL, while others still die */
+#define START_LOOKS 16               /* for the next of a chain that forks and exits */
 #define KILL_ROUNDS 16               /* KILLs to members that came since the last one */
 
 enum state { START, GRACE, STOPPING, KILLING, KILLED, DONE };
@@ -196,11 +197,14 @@ static int on_start(struct ladder *l, uint64_t now_ns, struct err *err)
 	size_t fresh;
 	int r;
 
-	if (!l->alive) { /* who were meant are gone; have they left others? */
+	/* who were meant are gone; have they left others, or those yet others? */
+	for (unsigned i = 0; !l->alive && i < START_LOOKS; i++) {
 		r = rescan(l, &fresh, err);
-		if (r < 0 || !l->alive)
+		if (r < 0 || (!l->alive && !fresh))
 			return r < 0 ? r : DONE;
 	}
+	if (!l->alive)
+		return DONE;
 	l->deadline_ns = now_ns;
 	if (!l->plan.first)
 		return GRACE;
