@@ -104,8 +104,8 @@ def a_warden_wakes_for_its_looks_and_for_what_happens():
             woke, made = wakes(pid), forks()
             time.sleep(0.3)
             woke, made = wakes(pid) - woke, forks() - made
-            if made == 0:  # nobody made a process: it looked three times
-                assert woke < 15, f"{woke} wakes in 0.3 s"
+            if made == 0:  # nobody made a process, some may have ended: it looked three times
+                assert woke < 40, f"{woke} wakes in 0.3 s"  # 60: it drains by the clock
                 return
         raise Skip("this host makes processes without a pause")
 
