@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "engine/chronicle.h"
+#include "engine/sent_json.h"
 #include "engine/warden_door.h"
 #include "record/digest.h"
 #include "record/operator.h"
@@ -210,23 +211,13 @@ struct announced {
 	size_t n;
 };
 
-static void write_signal(struct jw *j, int sig)
-{
-	const char *name = sigabbrev_np(sig);
-
-	if (name)
-		jw_str(j, "signal", name);
-	else
-		jw_strf(j, "signal", "%d", sig);
-}
-
 static void fill_intent(const struct act_journal *a, struct jw *j, const void *ctx)
 {
 	const struct intent *i = a->q.intent;
 	const struct announced *s = ctx;
 
 	operator_json(j, "operator", &i->operator);
-	write_signal(j, s->signal);
+	sent_json_signal(j, "signal", s->signal);
 	jw_str(j, "unit", i->unit);
 	if (i->number)
 		jw_int(j, "number", i->number);
@@ -251,17 +242,12 @@ static void fill_intent(const struct act_journal *a, struct jw *j, const void *c
 static void fill_sent(const struct act_journal *a, struct jw *j, const void *ctx)
 {
 	(void)ctx;
-	write_signal(j, a->sent_signal);
+	sent_json_signal(j, "signal", a->sent_signal);
 	jw_array(j, "to");
 	for (size_t i = 0; i < a->sent.n; i++) {
 		const struct sent *s = &a->sent.v[i];
 
-		jw_object(j, NULL);
-		jw_int(j, "pid", s->id.pid);
-		jw_uint(j, "start_ticks", s->id.start);
-		jw_str(j, "result", target_result_name(s->result));
-		jw_str(j, "errno", s->error ? err_name(s->error) : NULL);
-		jw_object_end(j);
+		sent_json_to(j, s->id, s->result, s->error);
 	}
 	jw_array_end(j);
 }
@@ -308,7 +294,7 @@ static void fill_exited(const struct act_journal *a, struct jw *j, const void *c
 	(void)a;
 	process_json_identity(j, "process", item->id);
 	if (item->died_of)
-		write_signal(j, item->died_of);
+		sent_json_signal(j, "signal", item->died_of);
 	jw_uint(j, "after_ns", item->after_ns);
 }
 
@@ -318,7 +304,7 @@ static void fill_survivor(const struct act_journal *a, struct jw *j, const void 
 
 	(void)a;
 	process_json_identity(j, "process", item->id);
-	write_signal(j, item->last_signal);
+	sent_json_signal(j, "signal", item->last_signal);
 	jw_str(j, "why", item->why);
 	jw_str(j, "errno", item->error ? err_name(item->error) : NULL);
 }

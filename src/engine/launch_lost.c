@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "contain/ladder.h"
 #include "engine/recorded.h"
+#include "engine/sent_json.h"
 #include "engine/survivor.h"
 #include "record/operator.h"
 #include "record/process_json.h"
@@ -28,16 +29,6 @@ struct lost {
 	} sent; /* in it: copies, without a handle */
 };
 
-static void write_signal(struct jw *j, int sig)
-{
-	const char *name = sigabbrev_np(sig);
-
-	if (name)
-		jw_str(j, "signal", name);
-	else
-		jw_strf(j, "signal", "%d", sig);
-}
-
 static void tell_sent(struct lost *l)
 {
 	struct jw *j = l->recorded && l->sent.n ? recorded_begin(&l->run, "signal_sent", KNOWN_SEEN)
@@ -45,17 +36,12 @@ static void tell_sent(struct lost *l)
 
 	if (j) {
 		jw_str(j, "act", "end");
-		write_signal(j, l->signal);
+		sent_json_signal(j, "signal", l->signal);
 		jw_array(j, "to");
 		for (size_t i = 0; i < l->sent.n; i++) {
 			const struct target *t = &l->sent.v[i];
 
-			jw_object(j, NULL);
-			jw_int(j, "pid", t->id.pid);
-			jw_uint(j, "start_ticks", t->id.start);
-			jw_str(j, "result", target_result_name(t->result));
-			jw_str(j, "errno", t->error ? err_name(t->error) : NULL);
-			jw_object_end(j);
+			sent_json_to(j, t->id, t->result, t->error);
 		}
 		jw_array_end(j);
 		recorded_commit(&l->run, false, NULL);
@@ -88,7 +74,7 @@ static int before_signal(void *ctx, int sig, const struct identity *to, size_t n
 	if (j) {
 		jw_str(j, "act", "end");
 		operator_json(j, "operator", &o);
-		write_signal(j, sig);
+		sent_json_signal(j, "signal", sig);
 		jw_str(j, "unit", "run");
 		jw_null(j, "number");
 		jw_uint(j, "grace_ns", l->grace_ns);
@@ -133,11 +119,11 @@ static void tell_outcome(struct lost *l, const struct ladder_outcome *o)
 		jw_str(j, "act", "end");
 		process_json_identity(j, "process", o->id);
 		if (!o->gone) {
-			write_signal(j, o->last_signal ? o->last_signal : SIGTERM);
+			sent_json_signal(j, "signal", o->last_signal ? o->last_signal : SIGTERM);
 			jw_str(j, "why", survivor_why(NULL, o));
 			jw_str(j, "errno", o->error ? err_name(o->error) : NULL);
 		} else if (o->death.known && o->death.signalled) {
-			write_signal(j, o->death.code);
+			sent_json_signal(j, "signal", o->death.code);
 		} else if (o->death.known) {
 			jw_int(j, "status", o->death.code);
 		}

@@ -25,6 +25,7 @@ libengine_a_SOURCES = \
 	%D%/runlog.c %D%/runlog.h \
 	%D%/runs.c %D%/runs.h \
 	%D%/scanner.c %D%/scanner.h \
+	%D%/sent_json.c %D%/sent_json.h \
 	%D%/strangers.c %D%/strangers.h \
 	%D%/survivor.c %D%/survivor.h \
 	%D%/vigil.c %D%/vigil.h \

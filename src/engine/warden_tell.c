@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/mask.h"
 #include "base/proc_stat.h"
+#include "engine/sent_json.h"
 #include "engine/survivor.h"
 #include "record/host_json.h"
 #include "record/operator.h"
@@ -35,16 +36,6 @@ void warden_say(struct warden *w, const char *fmt, ...)
 	vsnprintf(t.text, sizeof(t.text), fmt, ap);
 	va_end(ap);
 	talk_send(w->start->talk_fd, &t);
-}
-
-static void write_signal(struct jw *j, int sig)
-{
-	const char *name = sigabbrev_np(sig);
-
-	if (name)
-		jw_str(j, "signal", name);
-	else
-		jw_strf(j, "signal", "%d", sig);
 }
 
 /* As it was typed: it may quote a command line. */
@@ -408,7 +399,7 @@ void warden_tell_intent(struct warden *w, int sig, const struct identity *to, si
 	if (j) {
 		jw_str(j, "act", warden_act(w));
 		operator_json(j, "operator", &o);
-		write_signal(j, sig);
+		sent_json_signal(j, "signal", sig);
 		jw_str(j, "unit", "run");
 		jw_null(j, "number");
 		jw_uint(j, "grace_ns", w->o->grace_ns);
@@ -430,17 +421,12 @@ void warden_tell_sent(struct warden *w)
 
 	if (j) {
 		jw_str(j, "act", warden_act(w));
-		write_signal(j, w->sent_signal);
+		sent_json_signal(j, "signal", w->sent_signal);
 		jw_array(j, "to");
 		for (size_t i = 0; i < w->sent.n; i++) {
 			const struct target *t = &w->sent.v[i];
 
-			jw_object(j, NULL);
-			jw_int(j, "pid", t->id.pid);
-			jw_uint(j, "start_ticks", t->id.start);
-			jw_str(j, "result", target_result_name(t->result));
-			jw_str(j, "errno", t->error ? err_name(t->error) : NULL);
-			jw_object_end(j);
+			sent_json_to(j, t->id, t->result, t->error);
 		}
 		jw_array_end(j);
 		runlog_add(w->log, RUNLOG_FACT);
@@ -462,7 +448,8 @@ void warden_tell_survivors(struct warden *w, const struct table *t)
 		if (j) {
 			jw_str(j, "act", warden_act(w));
 			process_json_identity(j, "process", o[i].id);
-			write_signal(j, o[i].last_signal ? o[i].last_signal : SIGTERM);
+			sent_json_signal(j, "signal",
+					 o[i].last_signal ? o[i].last_signal : SIGTERM);
 			jw_str(j, "why", survivor_why(table_find(t, o[i].id), &o[i]));
 			jw_str(j, "errno", o[i].error ? err_name(o[i].error) : NULL);
 		}
