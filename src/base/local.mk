@@ -15,6 +15,7 @@ libbase_a_SOURCES = \
 	%D%/mask_value.c \
 	%D%/proc_stat.c %D%/proc_stat.h \
 	%D%/text.c %D%/text.h \
+	%D%/thread.c %D%/thread.h \
 	%D%/vec.h \
 	%D%/width_table.c %D%/width_table.h
 EXTRA_DIST += %D%/width_table.py

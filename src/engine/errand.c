@@ -1,9 +1,10 @@
 #include "engine/errand.h"
 
+#include "base/thread.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -113,19 +114,14 @@ static struct trip *trip_new(struct errand *e, const struct errand_job *job)
 	return t;
 }
 
-/* In a thread that no signal goes to: they are the main thread's. */
 static int send_off(struct trip *t)
 {
-	sigset_t all, old;
 	pthread_t thread;
 	int r;
 
 	atomic_store(&t->refs, 2);
 	atomic_fetch_add(&t->crew->out, 1);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	r = pthread_create(&thread, NULL, work, t);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	r = thread_start(&thread, work, t);
 	if (r == 0) {
 		pthread_detach(thread);
 		return 0;

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/thread.h"
 #include "contain/prompt.h"
 #include "record/digest_cache.h"
 #include "record/outfile.h"
@@ -9,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -249,7 +249,6 @@ int runlog_open(struct recorded *r, const struct runlog_options *options, struct
 {
 	struct runlog *l = calloc(1, sizeof(*l));
 	pthread_condattr_t mono;
-	sigset_t all, old;
 	int rc;
 
 	if (!l)
@@ -263,10 +262,7 @@ int runlog_open(struct recorded *r, const struct runlog_options *options, struct
 	pthread_cond_init(&l->work, &mono);
 	pthread_cond_init(&l->done, &mono);
 	pthread_condattr_destroy(&mono);
-	sigfillset(&all); /* signals are the loop's */
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&l->thread, NULL, write_on, l);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	rc = thread_start(&l->thread, write_on, l);
 	if (rc)
 		err_errno(&l->alone, rc, "no thread for the record");
 	*r = (struct recorded){0};

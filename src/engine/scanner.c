@@ -1,12 +1,12 @@
 #include "engine/scanner.h"
 
 #include "base/clock.h"
+#include "base/thread.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -145,7 +145,6 @@ static int worker_start(const struct source_options *options, int result_fd, str
 			struct err *err)
 {
 	struct worker *w = calloc(1, sizeof(*w));
-	sigset_t all, old;
 	pthread_t thread;
 	int r;
 
@@ -165,11 +164,7 @@ static int worker_start(const struct source_options *options, int result_fd, str
 		return r;
 	}
 	w->refs = 2;
-	/* signals are the main thread's */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	r = pthread_create(&thread, NULL, work, w);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	r = thread_start(&thread, work, w);
 	if (r) {
 		w->refs = 1;
 		worker_unref(w);

@@ -1,10 +1,10 @@
 #include "engine/worker.h"
 
 #include "base/clock.h"
+#include "base/thread.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <time.h>
@@ -125,17 +125,12 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* In a thread that no signal goes to: they are the main thread's. */
 static void start(struct worker *w)
 {
-	sigset_t all, old;
 	int r;
 
 	w->refs = 2;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	r = pthread_create(&w->thread, NULL, work, w);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	r = thread_start(&w->thread, work, w);
 	if (r == 0)
 		return;
 	w->refs = 1;
