@@ -114,6 +114,11 @@ int proc_stat_read_self(struct proc_stat *out)
 	return r == -ESRCH || (!r && out->pid != getpid()) ? -EXDEV : r;
 }
 
+pid_t proc_next_pid(char **at)
+{
+	return (pid_t)strtol(*at, at, 10);
+}
+
 static bool halted(char state)
 {
 	return strchr("TtZXD", state);

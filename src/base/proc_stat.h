@@ -42,6 +42,13 @@ int proc_stat_read_at(int dir, const char *path, struct proc_stat *out);
 /* This process's own.  -EXDEV: /proc is that of another PID namespace, with other numbers. */
 int proc_stat_read_self(struct proc_stat *out);
 
+/* The PID that *at begins with, of a list as in /proc/PID/task/TID/children, and *at behind it;
+ * 0: no more. */
+pid_t proc_next_pid(char **at);
+
+/* Takes the next PID of a list as in /proc/PID/task/TID/children; 0: there is no more. */
+pid_t proc_next_pid(char **at);
+
 /*
  * Whether it runs no code of its own now: every thread is stopped, traced-stopped, dead, or in
  * uninterruptible sleep (from which a pending STOP lets it come no further).  True also where it

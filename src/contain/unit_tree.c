@@ -71,21 +71,16 @@ static int children_of_thread(struct walk *w, const struct parent *p, const char
 			      struct err *err)
 {
 	AUTO_FREE char *text = NULL;
-	char path[64];
-	ssize_t n;
+	char path[64], *at;
+	pid_t pid;
 	int r = 0;
 
 	snprintf(path, sizeof(path), "task/%.20s/children", tid);
-	n = file_read_all_at(p->proc, path, CHILDREN_MAX, &text);
-	if (n < 0)
+	if (file_read_all_at(p->proc, path, CHILDREN_MAX, &text) < 0)
 		return 0;
-	for (char *at = text, *end; !r && *at; at = *end ? end + 1 : end) {
-		long pid = strtol(at, &end, 10);
-
-		if (end == at)
-			break;
-		r = take_child(w, (pid_t)pid, p->id.pid, err);
-	}
+	at = text;
+	while (!r && (pid = proc_next_pid(&at)))
+		r = take_child(w, pid, p->id.pid, err);
 	return r;
 }
 

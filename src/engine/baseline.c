@@ -48,13 +48,6 @@ static bool is_ours(const struct baseline_known *known, struct identity id)
 	       bsearch(&id, known->ours, known->n_ours, sizeof(id), identity_order);
 }
 
-static int pid_order(const void *a, const void *b)
-{
-	const pid_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 static bool is_old(const struct table *t, const struct process *p)
 {
 	uint64_t ticks = host_now_ticks(&t->host);
@@ -163,11 +156,14 @@ int baseline_compare(struct baseline *b, const struct baseline_known *known,
 		     struct baseline_diff *out, struct err *err)
 {
 	struct table *now = NULL;
-	int r = known->others_known
-			? source_scan_some(b->source, known->others, known->n_others, &now, err)
-			: source_scan(b->source, &now, err);
+	int r;
 
 	memset(out, 0, sizeof(*out));
+	if (known->others_known && !known->n_others)
+		return begin_diff(out, err);
+	r = known->others_known
+		    ? source_scan_some(b->source, known->others, known->n_others, &now, err)
+		    : source_scan(b->source, &now, err);
 	if (!r)
 		r = begin_diff(out, err);
 	if (r < 0) {

@@ -114,11 +114,11 @@ static void try_namespace(struct doctor *d)
 	struct host host;
 	char taint[32] = "";
 
-	if (proc < 0 || hostinfo_read(proc, &host, &coverage, NULL) < 0) {
+	if (proc < 0) {
 		found(f, VERDICT_NO, "/proc cannot be read");
 		return;
 	}
-	free(host.logins.v);
+	hostinfo_read(proc, &host, &coverage);
 	file_read_at(proc, "sys/kernel/tainted", taint, sizeof(taint));
 	if (host.pid_ns_initial)
 		found(f, VERDICT_YES, "the initial PID namespace, kernel %s%s", host.kernel,

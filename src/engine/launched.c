@@ -186,19 +186,10 @@ static int describe_run(struct run_record *r, const struct launched *how)
 
 static int describe(struct run_record *r, const struct launched *how, struct err *err)
 {
-	AUTO_FD proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int rc;
-
-	if (proc < 0)
-		return err_errno(err, errno, "/proc");
-	rc = hostinfo_read(proc, &r->host, &r->coverage, err);
-	if (rc < 0)
-		return rc;
-	free(r->host.logins.v);
-	memset(&r->host.logins, 0, sizeof(r->host.logins));
+	r->host = *how->host;
 	r->coverage = *how->coverage;
 	r->launched = true;
-	r->started_wall_ns = r->host.wall_ns;
+	r->started_wall_ns = clock_wall_ns();
 	r->started_known = KNOWN_SEEN;
 	r->deadline_wall_ns = how->deadline_wall_ns;
 	r->grace_ns = how->grace_ns;

@@ -23,7 +23,8 @@ struct launched {
 	pid_t pgid, sid;          /* its group and session */
 	bool owns_pgid, owns_sid; /* they are the run's own */
 	const struct unit *unit;
-	const char *fallbacks; /* what was refused and is done another way; NULL: nothing */
+	const struct host *host; /* without its logins */
+	const char *fallbacks;   /* what was refused and is done another way; NULL: nothing */
 	struct identity front, warden;
 	uint64_t deadline_wall_ns; /* 0: none */
 	uint64_t grace_ns;

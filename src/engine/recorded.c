@@ -375,10 +375,9 @@ bool recorded_is_held(const struct recorded *r, enum run_state *state)
 	struct proc_stat st;
 	struct host host;
 
-	if (!r->story.record.launched || proc < 0 ||
-	    hostinfo_read(proc, &host, &coverage, NULL) < 0)
+	if (!r->story.record.launched || proc < 0)
 		return false;
-	free(host.logins.v);
+	hostinfo_read(proc, &host, &coverage);
 	*state = held_state(&r->story, host.boot_ns);
 	return recorded_is_here(r, &host) && proc_stat_read(warden.pid, &st) == 0 &&
 	       st.start == warden.start && (st.state != 'Z' || st.threads > 1);

@@ -109,6 +109,7 @@ static int make_record(struct warden *w, struct err *err)
 		.owns_pgid = w->owns,
 		.owns_sid = w->owns,
 		.unit = w->unit,
+		.host = &w->host,
 		.front = w->start->front,
 		.warden = w->self,
 		.deadline_wall_ns = w->o->deadline_ns ? w->host.wall_ns + w->o->deadline_ns : 0,
@@ -145,13 +146,10 @@ static int prepare(struct warden *w, struct err *err)
 	if (!r)
 		r = unit_reap_here(w->unit, err);
 	if (!r)
-		r = hostinfo_read(proc, &w->host, &coverage, err);
-	if (!r)
 		r = source_open(&source, &w->source, err);
 	if (r < 0)
 		return r;
-	free(w->host.logins.v);
-	memset(&w->host.logins, 0, sizeof(w->host.logins));
+	hostinfo_read(proc, &w->host, &coverage);
 	w->self = identity_of(getpid());
 	/* before the command is: what it does first is seen */
 	if (w->o->no_events)
@@ -292,20 +290,17 @@ static void reap_one(struct warden *w, pid_t pid)
  * are asked for one by one. */
 static void reap_others(struct warden *w)
 {
-	char path[64], *at, *end;
+	char path[64], *at;
 	AUTO_FREE char *text = NULL;
+	pid_t pid;
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
 	if (file_read_all_at(AT_FDCWD, path, 1u << 20, &text) < 0)
 		return;
-	for (at = text; *at; at = end) {
-		long pid = strtol(at, &end, 10);
-
-		if (end == at)
-			break;
+	at = text;
+	while ((pid = proc_next_pid(&at)))
 		if (pid != w->cmd.id.pid && pid != w->helper.id.pid)
-			reap_one(w, (pid_t)pid);
-	}
+			reap_one(w, pid);
 }
 
 static void reap_command(struct warden *w)

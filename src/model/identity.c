@@ -9,6 +9,13 @@ int identity_order(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
+int pid_order(const void *a, const void *b)
+{
+	const pid_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
 const char *known_name(enum known k)
 {
 	switch (k) {

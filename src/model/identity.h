@@ -30,6 +30,8 @@ static inline bool identity_known(struct identity id)
 
 /* For qsort(3) and bsearch(3): by PID, then by start. */
 int identity_order(const void *a, const void *b);
+/* The same of pid_t. */
+int pid_order(const void *a, const void *b);
 
 /* A stable 64-bit tag: what rows, marks and folds are found again by. */
 static inline uint64_t identity_tag(struct identity id)

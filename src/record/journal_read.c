@@ -29,7 +29,7 @@ struct reader {
 	uint64_t n;            /* lines so far */
 	uint64_t offset, size; /* what is behind size was not whole when the reading began */
 	size_t at, filled;
-	char chunk[CHUNK];
+	char *chunk; /* of CHUNK bytes, or the whole of a smaller file */
 
 	VEC(uint64_t) hashes; /* first digits of the hash of each event, by seq - 1 */
 
@@ -422,8 +422,10 @@ int journal_read(int fd, const struct journal_reading *what, struct journal_verd
 		r->what = what;
 		r->v = verdict;
 		ret = settled_size(r, err);
+		r->chunk = malloc(r->size < CHUNK ? (size_t)r->size + 1 : CHUNK);
 		if (!ret)
-			ret = read_lines(r, err);
+			ret = r->chunk ? read_lines(r, err) : err_nomem(err);
+		free(r->chunk);
 		free(r->line.v);
 		free(r->hashes.v);
 	}

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define WINDOW_FIRST 65536
+#define WINDOW_FIRST 4096
 #define WINDOW_MAX (64u << 20) /* four of the longest lines */
 
 /* Reads [from, to) of fd into memory of its own. */

@@ -108,7 +108,7 @@ static int complete(struct outfile *f)
 	if (fclose(f->stream) == EOF && !r)
 		r = -errno;
 	f->stream = NULL;
-	return r ? r : sync_fd(f->dir);
+	return r || f->name_later ? r : sync_fd(f->dir);
 }
 
 static void remove_ours(const struct outfile *f)

@@ -65,6 +65,7 @@ static int write_record(struct rundir *d, const struct run_record *r, struct err
 
 	if (rc < 0)
 		return rc;
+	f.name_later = true; /* with the journal's */
 	rc = run_record_write(f.stream, r, err);
 	if (rc < 0)
 		outfile_discard(&f);
@@ -73,7 +74,8 @@ static int write_record(struct rundir *d, const struct run_record *r, struct err
 	return rc;
 }
 
-/* The first event holds the digest of the record, so that one proves the other. */
+/* The first event holds the digest of the record, so that one proves the other.  Made last: that
+ * puts all names in the directory on the disk. */
 static int open_journal(struct rundir *d, const struct run_record *r, struct err *err)
 {
 	char sha256[DIGEST_HEX];
@@ -95,17 +97,10 @@ static int open_journal(struct rundir *d, const struct run_record *r, struct err
 
 static int fill(struct rundir *d, const struct run_record *r, struct err *err)
 {
-	int lock, rc = write_record(d, r, err);
+	AUTO_FD lock = openat(d->fd, WATCH_LOCK, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int rc = lock < 0 ? err_errno(err, errno, "%.150s", d->path) : write_record(d, r, err);
 
-	if (!rc)
-		rc = open_journal(d, r, err);
-	if (rc < 0)
-		return rc;
-	lock = openat(d->fd, WATCH_LOCK, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (lock < 0 || fsync(d->fd) < 0)
-		rc = err_errno(err, errno, "%.150s", d->path);
-	file_close_fd(&lock);
-	return rc;
+	return rc ? rc : open_journal(d, r, err);
 }
 
 static bool is_made(const char *name)

@@ -241,6 +241,22 @@ static const char *user_name(struct details_reader *r, uid_t uid)
 	return r->users[slot].name;
 }
 
+static int name_user(struct details_reader *r, struct detail *d)
+{
+	const char *name = d->euid == (uid_t)-1 ? NULL : user_name(r, d->euid);
+
+	return !name || bytes_set(&d->user, name, strlen(name)) ? 0 : -ENOMEM;
+}
+
+/* Who a process runs as is the owner of its directory, brought up to date when it is opened
+ * (fs/proc/base.c, pid_revalidate). */
+static uid_t owner(int dir)
+{
+	struct stat st;
+
+	return dir >= 0 && fstat(dir, &st) == 0 ? st.st_uid : (uid_t)-1;
+}
+
 /* The Name: line is the process's own choice (the kernel escapes its newlines): look behind it. */
 static int read_status(struct details_reader *r, int dir, struct detail *d)
 {
@@ -428,7 +444,6 @@ int details_read(struct details_reader *r, struct process *p, const char *comm, 
 	struct detail *d = detail_new();
 	AUTO_FD dir = -1;
 	char name[16];
-	const char *user;
 	int rc = -ESRCH;
 
 	if (!d)
@@ -469,9 +484,8 @@ int details_read(struct details_reader *r, struct process *p, const char *comm, 
 	READ(DETAIL_STDIO, details_read_stdio(r, dir, p, d));
 	atomic_store_explicit(&r->reading_pid, 0, memory_order_relaxed);
 	if (d->euid == (uid_t)-1)
-		d->euid = p->owner;
-	user = user_name(r, d->euid);
-	if (!bytes_set(&d->user, user, strlen(user)))
+		d->euid = owner(dir);
+	if (!r->options->lean && name_user(r, d) < 0)
 		goto nomem;
 	detail_unref(p->detail);
 	p->detail = detail_pack(d);

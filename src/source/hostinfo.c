@@ -72,7 +72,7 @@ static void parse_login(char *text, struct login *l)
 	}
 }
 
-static int read_logins(struct host *host)
+int hostinfo_read_logins(struct host *host, struct err *err)
 {
 	char *buf = NULL;
 	DIR *dir = opendir(LOGIND_SESSIONS);
@@ -92,7 +92,7 @@ static int read_logins(struct host *host)
 		free(buf);
 		if (!VEC_PUSH(&host->logins, l)) {
 			closedir(dir);
-			return -ENOMEM;
+			return err_nomem(err);
 		}
 	}
 	closedir(dir);
@@ -117,7 +117,7 @@ static bool init_invisible(int proc_fd)
 	return fstatat(proc_fd, "1/stat", &st, 0) != 0 && errno == ENOENT;
 }
 
-int hostinfo_read(int proc_fd, struct host *host, struct coverage *coverage, struct err *err)
+void hostinfo_read(int proc_fd, struct host *host, struct coverage *coverage)
 {
 	struct utsname u;
 	struct stat st;
@@ -141,5 +141,4 @@ int hostinfo_read(int proc_fd, struct host *host, struct coverage *coverage, str
 	host->self = self_identity(proc_fd);
 	host->systemd = stat("/run/systemd/system", &st) == 0;
 	coverage->hidepid = init_invisible(proc_fd);
-	return read_logins(host) < 0 ? err_nomem(err) : 0;
 }

@@ -10,9 +10,12 @@
 #include "model/table.h"
 
 /*
- * Fills in host (its logins are owned by it), and coverage.hidepid, from what
- * is visible to us (proc(5), hidepid).  Called at each scan: logins come and go.
+ * Fills in host, but for its logins, and coverage.hidepid, from what is visible
+ * to us (proc(5), hidepid).
  */
-int hostinfo_read(int proc_fd, struct host *host, struct coverage *coverage, struct err *err);
+void hostinfo_read(int proc_fd, struct host *host, struct coverage *coverage);
+
+/* Fills in its logins, which are owned by it: they come and go.  0 or -ENOMEM. */
+int hostinfo_read_logins(struct host *host, struct err *err);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/proc_stat.h"
+#include "base/vec.h"
 
 #include <errno.h>
 #include <linux/cn_proc.h>
@@ -23,21 +24,26 @@
 #define CPUS_MAX 8192   /* CONFIG_NR_CPUS of x86 */
 #define ANSWER_MS 250   /* it is there when send(2) returns, if ever */
 
+/* Of one CPU: the sequence number of its next message. */
+struct expected {
+	bool known;
+	uint32_t next;
+};
+
 struct netlink {
 	int fd;
 	uint64_t to_boot_ns; /* added to CLOCK_MONOTONIC */
 	bool overrun;        /* the queue's end is a gap: told when all before it was */
 	uint64_t lost;
 	uint64_t counted_ahead; /* of lost: for an overrun, before a gap said how many */
-	uint32_t *next;         /* sequence number expected, by CPU */
-	bool *known;            /* whether it is */
-	uint32_t ack;           /* the answer that is waited for */
+	VEC(struct expected) cpus;
+	uint32_t ack; /* the answer that is waited for */
 	bool answered;
 	uint32_t answer; /* errno */
 	struct mmsghdr message[BATCH];
 	struct iovec part[BATCH];
 	struct sockaddr_nl from[BATCH];
-	char bytes[BATCH][MESSAGE_MAX];
+	char (*bytes)[MESSAGE_MAX]; /* BATCH of them */
 };
 
 /* One who takes events: none while the subscription is waited for. */
@@ -64,13 +70,17 @@ static void tell_lost(struct netlink *n, uint64_t count, const struct taker *to)
  * drivers/connector/cn_proc.c, send_msg(). */
 static void count(struct netlink *n, uint32_t cpu, uint32_t seq, const struct taker *to)
 {
+	struct expected *of;
 	uint64_t gap;
 
+	while (cpu < CPUS_MAX && cpu >= n->cpus.n)
+		if (!VEC_PUSH(&n->cpus, (struct expected){0}))
+			return;
 	if (cpu >= CPUS_MAX)
 		return;
-	gap = n->known[cpu] ? (uint32_t)(seq - n->next[cpu]) : 0;
-	n->known[cpu] = true;
-	n->next[cpu] = seq + 1;
+	of = &n->cpus.v[cpu];
+	gap = of->known ? (uint32_t)(seq - of->next) : 0;
+	*of = (struct expected){true, seq + 1};
 	if (gap <= n->counted_ahead) {
 		n->counted_ahead -= gap;
 		return;
@@ -305,16 +315,15 @@ static struct netlink *made(void)
 		return NULL;
 	n->fd = -1;
 	n->ack = (uint32_t)getpid() ^ (uint32_t)clock_boot_ns();
-	n->next = calloc(CPUS_MAX, sizeof(*n->next));
-	n->known = calloc(CPUS_MAX, sizeof(*n->known));
+	n->bytes = malloc(BATCH * sizeof(*n->bytes));
+	if (!n->bytes) {
+		netlink_close(n);
+		return NULL;
+	}
 	for (size_t i = 0; i < BATCH; i++) {
 		n->part[i] = (struct iovec){n->bytes[i], MESSAGE_MAX};
 		n->message[i].msg_hdr = (struct msghdr){
 			.msg_iov = &n->part[i], .msg_iovlen = 1, .msg_name = &n->from[i]};
-	}
-	if (!n->next || !n->known) {
-		netlink_close(n);
-		return NULL;
 	}
 	return n;
 }
@@ -351,8 +360,8 @@ void netlink_close(struct netlink *n)
 		return;
 	if (n->fd >= 0)
 		close(n->fd); /* ends the subscription, too */
-	free(n->next);
-	free(n->known);
+	free(n->cpus.v);
+	free(n->bytes);
 	free(n);
 }
 

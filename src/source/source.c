@@ -223,7 +223,8 @@ int source_each(struct source *s, source_each_fn *fn, void *ctx, struct host *ho
 
 	memset(coverage, 0, sizeof(*coverage));
 	coverage->sources = 1u << SOURCE_PROC;
-	r = hostinfo_read(s->proc_fd, host, coverage, err);
+	hostinfo_read(s->proc_fd, host, coverage);
+	r = hostinfo_read_logins(host, err);
 	if (!r && !s->pids)
 		r = pids_open(&s->pids, err);
 	return r ? r : pids_stream(s->pids, stream_process, &e, err);

@@ -254,8 +254,11 @@ static int read_all(struct scan *scan, struct err *err)
 {
 	struct source *s = scan->s;
 	struct table *t = scan->t;
-	int r = hostinfo_read(s->proc_fd, &t->host, &t->coverage, err);
+	int r = 0;
 
+	hostinfo_read(s->proc_fd, &t->host, &t->coverage);
+	if (!s->options.lean)
+		r = hostinfo_read_logins(&t->host, err);
 	if (!r)
 		r = read_stats(s, scan, err);
 	if (!r)

@@ -19,7 +19,8 @@ struct statfds; /* opaque */
 
 /*
  * proc_fd: of /proc, borrowed.  keep: raises this process's soft RLIMIT_NOFILE to the hard one;
- * else each file is opened each time, and no owner is asked for.
+ * else each file is opened each time, no owner is asked for, and where the kernel's own threads
+ * are known to be that without a look at each they are passed over.
  */
 int statfds_open(int proc_fd, bool keep, struct statfds **out, struct err *err);
 void statfds_close(struct statfds *s); /* NULL is fine */

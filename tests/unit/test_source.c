@@ -190,6 +190,46 @@ static void a_scan_fills_the_table_that_it_is_given(void **state)
 	source_close(s);
 }
 
+/* Also where only its name is read, and of a lean source, which asks for no names of users. */
+static void who_a_process_runs_as_comes_with_any_detail(void **state)
+{
+	const uid_t nobody = 65534;
+	struct err err = {0};
+	int up[2];
+	char c;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(pipe(up), 0);
+	pid = fork();
+	if (pid == 0) {
+		alarm(LIFE_S);
+		if (setuid(nobody) == 0 && write(up[1], "", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	close(up[1]);
+	assert_int_equal(read(up[0], &c, 1), 1);
+	close(up[0]);
+	for (int lean = 0; lean < 2; lean++) {
+		const struct source_options o = {.details = DETAIL_COMM, .lean = lean};
+		struct source *s;
+		struct table *t;
+		const struct detail *d;
+
+		assert_int_equal(source_open(&o, &s, &err), 0);
+		assert_int_equal(source_scan(s, &t, &err), 0);
+		assert_non_null(table_pid(t, pid));
+		d = table_pid(t, pid)->detail;
+		assert_non_null(d);
+		assert_int_equal(d->euid, nobody);
+		assert_true(lean ? !d->user.len : d->user.len > 0 && !bytes_is(&d->user, "root"));
+		table_free(t);
+		source_close(s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -197,6 +237,7 @@ int main(void)
 		cmocka_unit_test_teardown(
 			who_ends_between_the_pass_and_its_details_is_left_out_and_counted, end),
 		cmocka_unit_test(a_scan_fills_the_table_that_it_is_given),
+		cmocka_unit_test_teardown(who_a_process_runs_as_comes_with_any_detail, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -182,6 +182,38 @@ static void without_keeping_nothing_stays_open(void **state)
 	statfds_close(s);
 }
 
+/* Counts those that are no threads of the kernel, and those that are. */
+static int count(void *ctx, struct process *p, const char *comm, struct err *err)
+{
+	size_t *n = ctx;
+
+	(void)comm;
+	(void)err;
+	n[process_is_kthread(p)]++;
+	return 0;
+}
+
+static void without_keeping_the_kernels_own_threads_are_passed_over(void **state)
+{
+	struct statfds *all = opened_as(true), *few = opened_as(false);
+	size_t n_all[2] = {0}, n_few[2] = {0};
+	pid_t pid = child();
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(statfds_each(all, count, n_all, &err), 0);
+	assert_int_equal(statfds_each(few, count, n_few, &err), 0);
+	assert_int_equal(look_at(few, pid).times, 1);
+	end(pid);
+	statfds_close(all);
+	statfds_close(few);
+	if (n_all[1] < 8) /* in a PID namespace there are none */
+		skip();
+	/* kthreadd is not its own child, and some may begin meanwhile */
+	assert_true(n_few[1] >= 1 && n_few[1] < 8);
+	assert_true(n_few[0] > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -190,6 +222,7 @@ int main(void)
 		cmocka_unit_test(a_change_is_seen_by_a_kept_descriptor),
 		cmocka_unit_test(out_of_descriptors_nobody_is_left_out),
 		cmocka_unit_test(without_keeping_nothing_stays_open),
+		cmocka_unit_test(without_keeping_the_kernels_own_threads_are_passed_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
