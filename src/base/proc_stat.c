@@ -88,14 +88,27 @@ int proc_stat_parse(char *text, struct proc_stat *out, const char **comm)
 	return 0;
 }
 
+int proc_stat_read_text(int dir, const char *path, char buf[static PROC_STAT_MAX])
+{
+	AUTO_FD fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = -1;
+
+	if (fd >= 0)
+		do
+			n = read(fd, buf, PROC_STAT_MAX - 1);
+		while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	buf[n] = '\0';
+	return n ? 0 : -ESRCH;
+}
+
 int proc_stat_read_at(int dir, const char *path, struct proc_stat *out)
 {
 	char buf[PROC_STAT_MAX];
-	ssize_t n = file_read_at(dir, path, buf, sizeof(buf));
+	int r = proc_stat_read_text(dir, path, buf);
 
-	if (n == -ENOENT || n == -ESRCH || n == 0)
-		return -ESRCH;
-	return n < 0 ? (int)n : proc_stat_parse(buf, out, NULL);
+	return r < 0 ? r : proc_stat_parse(buf, out, NULL);
 }
 
 int proc_stat_read(pid_t pid, struct proc_stat *out)

@@ -39,6 +39,12 @@ int proc_stat_read(pid_t pid, struct proc_stat *out);
  * good; another /proc than this process's own can be asked, too. */
 int proc_stat_read_at(int dir, const char *path, struct proc_stat *out);
 
+/*
+ * The line itself, for proc_stat_parse(), in one read(2): the kernel makes it whole
+ * (fs/proc/base.c, proc_single_show).  0 or as proc_stat_read().
+ */
+int proc_stat_read_text(int dir, const char *path, char buf[static PROC_STAT_MAX]);
+
 /* This process's own.  -EXDEV: /proc is that of another PID namespace, with other numbers. */
 int proc_stat_read_self(struct proc_stat *out);
 

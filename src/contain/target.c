@@ -30,12 +30,13 @@ const char *target_result_name(enum target_result r)
 }
 
 /* Descriptors are not all spent on one set. */
-static bool fd_is_spare(int fd)
+static bool fd_is_spare(struct target_set *set, int fd)
 {
 	struct rlimit lim;
 
-	return getrlimit(RLIMIT_NOFILE, &lim) < 0 || lim.rlim_cur <= FDS_SPARED ||
-	       (rlim_t)fd < lim.rlim_cur - FDS_SPARED;
+	if (!set->fd_end && getrlimit(RLIMIT_NOFILE, &lim) == 0 && lim.rlim_cur > FDS_SPARED)
+		set->fd_end = lim.rlim_cur - FDS_SPARED;
+	return !set->fd_end || (rlim_t)fd < set->fd_end;
 }
 
 /* Where id stands among the slots, or the empty one where it would. */
@@ -85,7 +86,7 @@ int target_add(struct target_set *set, struct identity id, size_t *added, struct
 	if (r == -ESRCH) {
 		t.gone = true;
 		t.result = reused ? TARGET_REUSED : TARGET_GONE;
-	} else if (r == 0 && !fd_is_spare(t.pidfd)) {
+	} else if (r == 0 && !fd_is_spare(set, t.pidfd)) {
 		close(t.pidfd);
 		t.pidfd = -1;
 	} else if (r < 0 && r != -EMFILE && r != -ENFILE && r != -ENOSYS) {

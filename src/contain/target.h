@@ -15,6 +15,7 @@
 #include "model/identity.h"
 
 #include <stddef.h>
+#include <sys/resource.h>
 
 struct identity_list {
 	struct identity *v; /* owned: free(v) */
@@ -48,6 +49,7 @@ struct target_set {
 	size_t n, cap;
 	uint32_t *slot;      /* owned: index + 1 by hash of the identity, 0 empty */
 	size_t slots;        /* a power of two, or 0 */
+	rlim_t fd_end;       /* descriptors from here on are left to all else; 0: not known */
 	struct guard *guard; /* borrowed: told of each STOP and CONT; NULL: none */
 };
 

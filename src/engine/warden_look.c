@@ -243,32 +243,6 @@ void warden_find_moved(struct warden *w)
 	}
 }
 
-/* The facts of /proc/PID/stat. */
-static bool fill_process(struct identity id, struct process *p)
-{
-	char path[32];
-	struct proc_stat st;
-	struct stat owner;
-
-	*p = (struct process){.id = id};
-	if (proc_stat_read(id.pid, &st) < 0 || st.start != id.start)
-		return false;
-	snprintf(path, sizeof(path), "/proc/%d", (int)id.pid);
-	p->ppid = st.ppid;
-	p->pgid = st.pgid;
-	p->sid = st.sid;
-	p->tpgid = st.tpgid;
-	p->tty_nr = st.tty_nr;
-	p->state = st.state;
-	p->pf = st.flags;
-	p->threads = (uint32_t)st.threads;
-	p->cpu_ticks = st.cpu_ticks;
-	p->rss_kb = st.rss_pages * (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
-	p->start_stack = st.start_stack;
-	p->owner = stat(path, &owner) == 0 ? owner.st_uid : (uid_t)-1;
-	return !(st.state == 'Z' && st.threads <= 1);
-}
-
 static void add_kin_facts(const struct warden *w, struct process *p)
 {
 	const struct kin_member *m = kin_member(w->kin, p->id);
@@ -324,13 +298,14 @@ struct table *warden_look(struct warden *w, unsigned details, uint64_t until_ns)
 		t->coverage.partial = true;
 	}
 	for (size_t i = 0; ok && i < ids.n; i++) {
-		struct process p;
+		struct process p = {.id = ids.v[i]};
+		unsigned bits = clock_boot_ns() < until_ns ? details : 0;
 
-		if (!fill_process(ids.v[i], &p))
+		if (source_process(w->source, bits, &p, NULL) < 0 || process_is_dead(&p)) {
+			process_clear(&p);
 			continue;
+		}
 		add_kin_facts(w, &p);
-		if (details && clock_boot_ns() < until_ns)
-			source_detail(w->source, p.id, details, &p.detail, NULL);
 		if (w->run.cgroup.data && selector_in_cgroup(&p, w->run.cgroup.data))
 			p.evidence |= EVIDENCE_CGROUP;
 		ok = table_add(t, &p);

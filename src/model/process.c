@@ -1,6 +1,7 @@
 #include "model/process.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 /* A view holds three tables: 6 MB of these on a host of 10,000 (make bench). */
 _Static_assert(sizeof(struct process) <= 192, "struct process has grown, or has gaps");
@@ -25,6 +26,22 @@ const char *detail_name(unsigned bit)
 const char *ns_name(int ns)
 {
 	return ns >= 0 && ns < NS_COUNT ? ns_names[ns] : "?";
+}
+
+void process_take_stat(struct process *p, const struct proc_stat *st)
+{
+	p->state = st->state;
+	p->ppid = st->ppid;
+	p->pgid = st->pgid;
+	p->sid = st->sid;
+	p->tty_nr = st->tty_nr;
+	p->tpgid = st->tpgid;
+	p->pf = st->flags;
+	p->cpu_ticks = st->cpu_ticks;
+	p->threads = (uint32_t)st->threads;
+	p->id.start = st->start;
+	p->rss_kb = st->rss_pages * (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
+	p->start_stack = st->start_stack;
 }
 
 void process_clear(struct process *p)

@@ -11,6 +11,7 @@
 #define STRAY_MODEL_PROCESS_H
 
 #include "base/bytes.h"
+#include "base/proc_stat.h"
 #include "model/identity.h"
 
 #include <stdbool.h>
@@ -188,6 +189,9 @@ void detail_unref(struct detail *d); /* NULL is fine */
  * d as it was when out of memory.
  */
 struct detail *detail_pack(struct detail *d);
+
+/* What its stat says; its start, too. */
+void process_take_stat(struct process *p, const struct proc_stat *st);
 
 /* Frees what p owns (not p). */
 void process_clear(struct process *p);

@@ -383,19 +383,6 @@ void details_correct_state(struct details_reader *r, struct process *p)
 	closedir(tasks);
 }
 
-int details_check_identity(struct details_reader *r, struct identity id)
-{
-	struct proc_stat st;
-	char path[32];
-	int rc;
-
-	snprintf(path, sizeof(path), "%d/stat", id.pid);
-	rc = proc_stat_read_at(r->proc_fd, path, &st);
-	if (rc < 0)
-		return rc;
-	return st.start == id.start ? 0 : -ESRCH;
-}
-
 /*
  * ESRCH of one file is not the process's end: a dead leader whose threads live
  * on has no environment and no executable of its own any more.
@@ -439,21 +426,28 @@ static void note_all_unread(struct detail *d, unsigned bits, int r)
 		}                                                                          \
 	} while (0)
 
-int details_read(struct details_reader *r, struct process *p, const char *comm, unsigned bits)
+/* A descriptor of /proc/PID; -ESRCH, or why it cannot be had of one that is there. */
+static int open_process(const struct details_reader *r, pid_t pid)
+{
+	char name[16];
+	int dir;
+
+	snprintf(name, sizeof(name), "%d", pid);
+	dir = openat(r->proc_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return dir >= 0 ? dir : errno == ENOENT ? -ESRCH : -errno;
+}
+
+/* dir: as open_process() returned it. */
+static int read_below(struct details_reader *r, int dir, struct process *p, const char *comm,
+		      unsigned bits)
 {
 	struct detail *d = detail_new();
-	AUTO_FD dir = -1;
-	char name[16];
 	int rc = -ESRCH;
 
 	if (!d)
 		return -ENOMEM;
-	snprintf(name, sizeof(name), "%d", p->id.pid);
-	dir = openat(r->proc_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0 && (errno == ENOENT || errno == ESRCH))
-		goto gone;
 	if (dir < 0) { /* there, and not readable: that is not to have ended */
-		note_all_unread(d, bits, -errno);
+		note_all_unread(d, bits, dir);
 		bits = 0;
 	}
 	/* kernel threads and the dead have none of these: empty, and known to be */
@@ -496,4 +490,34 @@ gone:
 	atomic_store_explicit(&r->reading_pid, 0, memory_order_relaxed);
 	detail_unref(d);
 	return rc;
+}
+
+int details_read(struct details_reader *r, struct process *p, const char *comm, unsigned bits)
+{
+	int dir = open_process(r, p->id.pid), rc;
+
+	rc = dir == -ESRCH ? dir : read_below(r, dir, p, comm, bits);
+	file_close_fd(&dir);
+	return rc;
+}
+
+int details_read_process(struct details_reader *r, struct process *p, unsigned bits)
+{
+	AUTO_FD dir = open_process(r, p->id.pid);
+	const uint64_t start = p->id.start;
+	char buf[PROC_STAT_MAX];
+	struct proc_stat st;
+	const char *comm;
+	int rc = dir < 0 ? dir : proc_stat_read_text(dir, "stat", buf);
+
+	if (rc < 0)
+		return rc;
+	if (proc_stat_parse(buf, &st, &comm) < 0)
+		return -EPROTO;
+	if (st.start != start)
+		return -ESRCH;
+	process_take_stat(p, &st);
+	details_correct_state(r, p);
+	p->owner = owner(dir);
+	return bits ? read_below(r, dir, p, comm, bits) : 0;
 }

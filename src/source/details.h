@@ -42,7 +42,10 @@ int details_read(struct details_reader *r, struct process *p, const char *comm, 
 /* A process is not dead while one of its threads lives: its state becomes that thread's. */
 void details_correct_state(struct details_reader *r, struct process *p);
 
-/* Reads p's stat anew and returns -ESRCH unless it is still that process. */
-int details_check_identity(struct details_reader *r, struct identity id);
+/*
+ * The same of the process p->id, with what its stat says and its owner; bits 0: those alone.
+ * -ESRCH also where the number is another's; else why it cannot be read.
+ */
+int details_read_process(struct details_reader *r, struct process *p, unsigned bits);
 
 #endif

@@ -128,24 +128,25 @@ static int detail_recorded(struct source *s, struct identity id, struct detail *
 int source_detail(struct source *s, struct identity id, unsigned bits, struct detail **out,
 		  struct err *err)
 {
-	struct process p = {.id = id, .state = 'S'};
+	struct process p = {.id = id};
 	int r;
 
 	if (s->recorded)
 		return detail_recorded(s, id, out, err);
-	r = details_check_identity(&s->details, id);
-	if (!r)
-		r = details_read(&s->details, &p, NULL, bits);
-	if (!r) /* the PID may have passed on between the two */
-		r = details_check_identity(&s->details, id);
+	r = source_process(s, bits, &p, err);
+	*out = p.detail;
+	return r;
+}
+
+int source_process(struct source *s, unsigned bits, struct process *p, struct err *err)
+{
+	int r = details_read_process(&s->details, p, bits);
+
 	if (r == -ENOMEM)
 		return err_nomem(err);
-	if (r < 0) {
-		process_clear(&p);
-		return err_set(err, -r, "%d: %s", id.pid,
+	if (r < 0)
+		return err_set(err, -r, "%d: %s", p->id.pid,
 			       r == -ESRCH ? "has ended" : "cannot be read");
-	}
-	*out = p.detail;
 	return 0;
 }
 

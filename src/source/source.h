@@ -68,6 +68,10 @@ int source_watch(struct source *s, const struct identity *ids, size_t n);
 int source_detail(struct source *s, struct identity id, unsigned bits, struct detail **out,
 		  struct err *err);
 
+/* Fills p, of which only the identity is set: what its stat says, its owner, and, where bits are
+ * asked for, details.  As source_detail(); not of a replay. */
+int source_process(struct source *s, unsigned bits, struct process *p, struct err *err);
+
 /* What one that has just called execve(2) became: comm, exe and arguments, of which those that were
  * gone when they were read are not known.  As source_detail(). */
 int source_exec(struct source *s, struct identity id, struct detail **out, struct err *err);

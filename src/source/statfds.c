@@ -37,7 +37,6 @@ struct statfds {
 	bool keep;
 	size_t open, limit;
 	unsigned pass;
-	uint64_t page_kb;
 };
 
 static size_t raise_limit(void)
@@ -67,7 +66,6 @@ int statfds_open(int proc_fd, bool keep, struct statfds **out, struct err *err)
 	if (!s)
 		return err_nomem(err);
 	s->proc_fd = proc_fd;
-	s->page_kb = (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
 	s->keep = keep;
 	s->limit = keep ? raise_limit() : 0;
 	fd = openat(proc_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -110,22 +108,6 @@ void statfds_close(struct statfds *s)
 	free(s->kthreads.v);
 	closedir(s->dir);
 	free(s);
-}
-
-static void take(const struct proc_stat *st, uint64_t page_kb, struct process *p)
-{
-	p->state = st->state;
-	p->ppid = st->ppid;
-	p->pgid = st->pgid;
-	p->sid = st->sid;
-	p->tty_nr = st->tty_nr;
-	p->tpgid = st->tpgid;
-	p->pf = st->flags;
-	p->cpu_ticks = st->cpu_ticks;
-	p->threads = (uint32_t)st->threads;
-	p->id.start = st->start;
-	p->rss_kb = st->rss_pages * page_kb;
-	p->start_stack = st->start_stack;
 }
 
 static ssize_t read_stat(int fd, char *buf)
@@ -214,7 +196,7 @@ static int read_one(struct statfds *s, pid_t pid, struct kept *was, pids_fn *fn,
 		close_kept(s, &k);
 		return 0;
 	}
-	take(&st, s->page_kb, &p);
+	process_take_stat(&p, &st);
 	if (s->keep && (!same || k.start_stack != p.start_stack ||
 			((unsigned)pid + s->pass) % OWNER_PASSES == 0))
 		read_owner(s, &k);
