@@ -1,6 +1,7 @@
 /* The unit that is a cgroup: unit.h. */
 #include "base/file.h"
 #include "base/proc_stat.h"
+#include "base/vec.h"
 #include "contain/cgroup.h"
 #include "contain/unit_parts.h"
 
@@ -50,46 +51,76 @@ static bool is_below(const struct unit *u, const char *path)
 	return strncmp(path, u->path, n) == 0 && (!path[n] || path[n] == '/');
 }
 
-/*
- * Adds pid if it is in it.  Everything is read below one descriptor of /proc/PID, which names one
- * process for good: a number that changed hands since it was listed is not taken for a member.
- */
-static int add_member(const struct unit *u, pid_t pid, struct identity_list *out, struct err *err)
+typedef VEC(pid_t) pid_list;
+
+/* 0: of a PID namespace that is not ours to see. */
+static int list_pids(const struct unit *u, int dir, pid_list *out, struct err *err)
+{
+	AUTO_FREE char *text = NULL;
+	ssize_t n = file_read_all_at(dir, "cgroup.procs", PROCS_MAX, &text);
+	char *at = text, *end;
+
+	out->n = 0;
+	if (n < 0) /* EOPNOTSUPP: a threaded cgroup, whose processes its domain lists */
+		return n == -ENODEV || n == -ENOENT || n == -EOPNOTSUPP
+			       ? 0
+			       : err_errno(err, (int)-n, "cgroup.procs of %.150s", u->path);
+	for (; *at; at = *end ? end + 1 : end) {
+		pid_t pid = (pid_t)strtol(at, &end, 10);
+
+		if (end == at)
+			break;
+		if (pid > 1 && !VEC_PUSH(out, pid))
+			return err_nomem(err);
+	}
+	if (out->n)
+		qsort(out->v, out->n, sizeof(pid_t), pid_order);
+	return 0;
+}
+
+/* It is in u though not in the cgroup it was listed in: it was moved meanwhile. */
+static bool has_moved_within(const struct unit *u, struct identity id)
 {
 	char name[32], path[PATH_MAX];
 	AUTO_FREE char *text = NULL;
 	AUTO_FD proc = -1;
 	struct proc_stat st;
 
-	snprintf(name, sizeof(name), "/proc/%d", (int)pid);
+	/* below one descriptor, which names one process for good */
+	snprintf(name, sizeof(name), "/proc/%d", (int)id.pid);
 	proc = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (proc < 0 || file_read_all_at(proc, "cgroup", PROCS_MAX, &text) < 0 ||
-	    proc_stat_read_at(proc, "stat", &st) < 0 ||
-	    cgroup_find_path(text, NULL, path, sizeof(path)) < 0 || !is_below(u, path))
-		return 0;
-	if (st.state == 'Z' && st.threads <= 1)
-		return 0;
-	return identity_list_add(out, (struct identity){pid, st.start}) ? 0 : err_nomem(err);
+	return proc >= 0 && file_read_all_at(proc, "cgroup", PROCS_MAX, &text) >= 0 &&
+	       cgroup_find_path(text, NULL, path, sizeof(path)) >= 0 && is_below(u, path) &&
+	       proc_stat_read_at(proc, "stat", &st) == 0 && st.start == id.start;
 }
 
+/* Each that is listed before and after its start time was read is a member of that start: should
+ * its number have changed hands in between, and back, the one that was read is dead. */
 static int add_listed(const struct unit *u, int dir, struct identity_list *out, struct err *err)
 {
-	AUTO_FREE char *text = NULL;
-	ssize_t n = file_read_all_at(dir, "cgroup.procs", PROCS_MAX, &text);
-	int r = 0;
+	pid_list before = {0}, after = {0};
+	size_t first = out->n, kept = out->n;
+	int r = list_pids(u, dir, &before, err);
 
-	if (n < 0) /* EOPNOTSUPP: a threaded cgroup, whose processes its domain lists */
-		return n == -ENODEV || n == -ENOENT || n == -EOPNOTSUPP
-			       ? 0
-			       : err_errno(err, (int)-n, "cgroup.procs of %.150s", u->path);
-	for (char *at = text, *end; !r && *at; at = *end ? end + 1 : end) {
-		long pid = strtol(at, &end, 10);
+	for (size_t i = 0; !r && i < before.n; i++) {
+		struct proc_stat st;
 
-		if (end == at)
-			break;
-		if (pid > 1) /* 0: of a PID namespace that is not ours to see */
-			r = add_member(u, (pid_t)pid, out, err);
+		if (proc_stat_read(before.v[i], &st) < 0 || (st.state == 'Z' && st.threads <= 1))
+			continue;
+		if (!identity_list_add(out, (struct identity){before.v[i], st.start}))
+			r = err_nomem(err);
 	}
+	if (!r && out->n > first)
+		r = list_pids(u, dir, &after, err);
+	for (size_t i = first; !r && i < out->n; i++)
+		if ((after.n &&
+		     bsearch(&out->v[i].pid, after.v, after.n, sizeof(pid_t), pid_order)) ||
+		    has_moved_within(u, out->v[i]))
+			out->v[kept++] = out->v[i];
+	if (!r)
+		out->n = kept;
+	free(before.v);
+	free(after.v);
 	return r;
 }
 

@@ -278,12 +278,21 @@ static int wait_status(const siginfo_t *info)
 static void reap_one(struct warden *w, pid_t pid)
 {
 	const struct kin_member *m = kin_pid(w->kin, pid);
-	struct identity id = m ? m->id : (struct identity){0};
-	int status;
+	struct reaped r = {.id = m ? m->id : (struct identity){0}};
 
-	/* where more waits to be taken its death will be told there, behind what it forked */
-	if (waitpid(pid, &status, WNOHANG) == pid && identity_known(id) && !w->behind)
-		kin_reaped(w->kin, id, status, clock_boot_ns());
+	if (waitpid(pid, &r.status, WNOHANG) == pid && identity_known(r.id))
+		VEC_PUSH(&w->reaped, r);
+}
+
+/* Not before what they forked is known: who does not know the parent takes the child for another's.
+ * Where more waits to be taken, their deaths are told there, too. */
+static void tell_reaped(struct warden *w)
+{
+	if (!w->rush)
+		warden_drain(w);
+	for (size_t i = 0; i < w->reaped.n && (!w->net || (!w->behind && !w->rush)); i++)
+		kin_reaped(w->kin, w->reaped.v[i].id, w->reaped.v[i].status, clock_boot_ns());
+	w->reaped.n = 0;
 }
 
 /* The command stays a zombie while the run lasts, and pins its numbers: so others that have died
@@ -312,7 +321,7 @@ static void reap_command(struct warden *w)
 		note_command_over(w, wait_status(&info));
 }
 
-void warden_reap(struct warden *w)
+static void reap(struct warden *w)
 {
 	uint64_t until_ns = clock_boot_ns() + (w->rush ? REAP_RUSH_NS : REAP_MAX_NS);
 	siginfo_t info = {0};
@@ -333,6 +342,12 @@ void warden_reap(struct warden *w)
 	if (w->cmd_over)
 		reap_others(w);
 	w->orphans = false;
+}
+
+void warden_reap(struct warden *w)
+{
+	reap(w);
+	tell_reaped(w);
 }
 
 static void on_signals(struct warden *w)
@@ -528,6 +543,7 @@ static void warden_clear(struct warden *w)
 		bytes_free(&w->handoffs.v[i].args);
 	free(w->batches.v);
 	free(w->handoffs.v);
+	free(w->reaped.v);
 	free(w->leavers.v);
 	free(w->denied.v);
 	deny_close(&w->deny);

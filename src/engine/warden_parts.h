@@ -47,6 +47,12 @@ struct sent_batch {
 	size_t n;
 };
 
+/* An orphan that came to the warden, and its wait status. */
+struct reaped {
+	struct identity id;
+	int status;
+};
+
 /* A member that passed work on to what is no descendant of it. */
 struct handoff {
 	struct identity id;
@@ -109,11 +115,12 @@ struct warden {
 	pid_t guest_pids[WARDEN_GUESTS];
 	pid_t visitor_pid;
 	bool front_gone, started, cmd_over;
-	bool behind;     /* the kernel has told more than was taken */
-	bool orphans;    /* some have ended, and are to be reaped */
-	bool rush;       /* no grace: nothing else is done until they are gone */
-	bool halted;     /* all in the unit are, until the KILL */
-	bool close_late; /* that it is over was not on the disk when it was to be */
+	bool behind;               /* the kernel has told more than was taken */
+	bool orphans;              /* some have ended, and are to be reaped */
+	VEC(struct reaped) reaped; /* and were just now */
+	bool rush;                 /* no grace: nothing else is done until they are gone */
+	bool halted;               /* all in the unit are, until the KILL */
+	bool close_late;           /* that it is over was not on the disk when it was to be */
 	int cmd_status;
 	uint64_t began_ns, over_ns; /* the command, CLOCK_BOOTTIME */
 	uint64_t deadline_ns;       /* CLOCK_BOOTTIME; 0: none */
