@@ -51,10 +51,8 @@ static bool is_below(const struct unit *u, const char *path)
 	return strncmp(path, u->path, n) == 0 && (!path[n] || path[n] == '/');
 }
 
-typedef VEC(pid_t) pid_list;
-
 /* 0: of a PID namespace that is not ours to see. */
-static int list_pids(const struct unit *u, int dir, pid_list *out, struct err *err)
+static int list_pids(const struct unit *u, int dir, struct pid_list *out, struct err *err)
 {
 	AUTO_FREE char *text = NULL;
 	ssize_t n = file_read_all_at(dir, "cgroup.procs", PROCS_MAX, &text);
@@ -98,7 +96,7 @@ static bool has_moved_within(const struct unit *u, struct identity id)
  * its number have changed hands in between, and back, the one that was read is dead. */
 static int add_listed(const struct unit *u, int dir, struct identity_list *out, struct err *err)
 {
-	pid_list before = {0}, after = {0};
+	struct pid_list before = {0}, after = {0};
 	size_t first = out->n, kept = out->n;
 	int r = list_pids(u, dir, &before, err);
 
@@ -113,9 +111,7 @@ static int add_listed(const struct unit *u, int dir, struct identity_list *out, 
 	if (!r && out->n > first)
 		r = list_pids(u, dir, &after, err);
 	for (size_t i = first; !r && i < out->n; i++)
-		if ((after.n &&
-		     bsearch(&out->v[i].pid, after.v, after.n, sizeof(pid_t), pid_order)) ||
-		    has_moved_within(u, out->v[i]))
+		if (pid_listed(&after, out->v[i].pid) || has_moved_within(u, out->v[i]))
 			out->v[kept++] = out->v[i];
 	if (!r)
 		out->n = kept;

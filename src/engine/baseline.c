@@ -1,6 +1,7 @@
 #include "engine/baseline.h"
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "base/vec.h"
 #include "model/origin.h"
 #include "source/source.h"
@@ -9,6 +10,8 @@
 #include <string.h>
 
 #define BASELINE_DETAILS (DETAIL_COMM | DETAIL_CMDLINE | DETAIL_EXE | DETAIL_CWD | DETAIL_CGROUP)
+
+#define HALF_MIN 256 /* processes that another thread is worth while for: some 10 ms */
 
 struct baseline {
 	struct source *source; /* the second scan reads the details of new ones only */
@@ -24,17 +27,80 @@ void baseline_free(struct baseline *b)
 	free(b);
 }
 
+static int open_source(struct source **out, struct err *err)
+{
+	const struct source_options o = {.details = BASELINE_DETAILS, .lean = true};
+
+	return source_open(&o, out, err);
+}
+
+/* The rest of a large host, that another thread reads at the same time. */
+struct half {
+	const pid_t *pids;
+	size_t n;
+	struct table *t;
+};
+
+static void *read_half(void *ctx)
+{
+	struct half *h = ctx;
+	struct source *s = NULL;
+
+	if (open_source(&s, NULL) == 0)
+		source_scan_some(s, h->pids, h->n, &h->t, NULL);
+	source_close(s);
+	return NULL;
+}
+
+/* Adds what `from` has to b->before, and frees it. */
+static int take_over(struct baseline *b, struct table *from, struct err *err)
+{
+	bool ok = from;
+
+	for (size_t i = 0; ok && i < from->procs.n; i++)
+		ok = table_add(b->before, &from->procs.v[i]);
+	table_free(from);
+	return ok ? 0 : err_nomem(err);
+}
+
+/* The command waits for it: where there are many processes two threads read them. */
+static int scan(struct baseline *b, struct err *err)
+{
+	struct pid_list all = {0};
+	struct half second;
+	pthread_t thread;
+	size_t first;
+	int r = source_list(b->source, &all, err);
+
+	first = r < 0 || all.n < 2 * HALF_MIN ? all.n : all.n / 2;
+	second = (struct half){.pids = all.v + first, .n = all.n - first};
+	if (second.n && thread_start(&thread, read_half, &second) != 0) {
+		first = all.n;
+		second.n = 0;
+	}
+	if (!r)
+		r = source_scan_some(b->source, all.v, first, &b->before, err);
+	if (second.n) {
+		pthread_join(thread, NULL);
+		if (r < 0)
+			table_free(second.t);
+		else
+			r = take_over(b, second.t, err);
+	}
+	free(all.v);
+	return r;
+}
+
 int baseline_take(struct baseline **out, struct err *err)
 {
-	struct source_options o = {.details = BASELINE_DETAILS, .lean = true};
 	struct baseline *b = calloc(1, sizeof(*b));
 	int r;
 
 	if (!b)
 		return err_nomem(err);
-	r = source_open(&o, &b->source, err);
+	r = open_source(&b->source, err);
 	if (!r)
-		r = source_scan(b->source, &b->before, err);
+		r = scan(b, err);
 	if (r < 0)
 		baseline_free(b);
 	else

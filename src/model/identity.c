@@ -1,5 +1,7 @@
 #include "model/identity.h"
 
+#include <stdlib.h>
+
 int identity_order(const void *a, const void *b)
 {
 	const struct identity *x = a, *y = b;
@@ -14,6 +16,11 @@ int pid_order(const void *a, const void *b)
 	const pid_t *x = a, *y = b;
 
 	return (*x > *y) - (*x < *y);
+}
+
+bool pid_listed(const struct pid_list *l, pid_t pid)
+{
+	return l->n && bsearch(&pid, l->v, l->n, sizeof(pid), pid_order);
 }
 
 const char *known_name(enum known k)

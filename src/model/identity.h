@@ -33,6 +33,14 @@ int identity_order(const void *a, const void *b);
 /* The same of pid_t. */
 int pid_order(const void *a, const void *b);
 
+struct pid_list {
+	pid_t *v; /* owned: free(v) */
+	size_t n, cap;
+};
+
+/* Whether it is in l, which ascends. */
+bool pid_listed(const struct pid_list *l, pid_t pid);
+
 /* A stable 64-bit tag: what rows, marks and folds are found again by. */
 static inline uint64_t identity_tag(struct identity id)
 {

@@ -48,7 +48,9 @@ void source_close(struct source *s); /* NULL is fine */
  */
 int source_scan(struct source *s, struct table **out, struct err *err);
 
-/* Of a lean source: the same of these PIDs alone, which ascend. */
+/* Of a lean source: whom its next scan would read; *out, empty, is the caller's to free. */
+int source_list(struct source *s, struct pid_list *out, struct err *err);
+/* And the same as a scan, of these PIDs alone, which ascend. */
 int source_scan_some(struct source *s, const pid_t *pids, size_t n, struct table **out,
 		     struct err *err);
 

@@ -229,6 +229,17 @@ static int scan_recorded(struct source *s, struct table **out, struct err *err)
 	return *out ? 0 : err_nomem(err);
 }
 
+static int scan_listed(struct source *s, struct scan *scan, struct err *err)
+{
+	struct pid_list all = {0};
+	int r = statfds_list(s->statfds, &all, err);
+
+	if (!r)
+		r = statfds_some(s->statfds, all.v, all.n, add_process, scan, err);
+	free(all.v);
+	return r;
+}
+
 /* libproc2 seeds the table; who scans on and on goes on with descriptors kept open. */
 static int read_stats(struct source *s, struct scan *scan, struct err *err)
 {
@@ -236,6 +247,8 @@ static int read_stats(struct source *s, struct scan *scan, struct err *err)
 
 	if (scan->only)
 		return statfds_some(s->statfds, scan->only, scan->n_only, add_process, scan, err);
+	if (s->options.lean)
+		return scan_listed(s, scan, err);
 	if (s->statfds)
 		return statfds_each(s->statfds, add_process, scan, err);
 	r = s->pids ? 0 : pids_open(&s->pids, err);
@@ -311,6 +324,11 @@ int source_scan(struct source *s, struct table **out, struct err *err)
 	struct scan scan = {.s = s};
 
 	return s->recorded ? scan_recorded(s, out, err) : scan_proc(&scan, out, err);
+}
+
+int source_list(struct source *s, struct pid_list *out, struct err *err)
+{
+	return statfds_list(s->statfds, out, err);
 }
 
 int source_scan_some(struct source *s, const pid_t *pids, size_t n, struct table **out,

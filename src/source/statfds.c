@@ -33,7 +33,6 @@ struct statfds {
 	int proc_fd;
 	DIR *dir;
 	struct kept_list kept, now; /* now: of the pass under way */
-	VEC(pid_t) kthreads;
 	bool keep;
 	size_t open, limit;
 	unsigned pass;
@@ -105,7 +104,6 @@ void statfds_close(struct statfds *s)
 	close_list(s, &s->now);
 	free(s->kept.v);
 	free(s->now.v);
-	free(s->kthreads.v);
 	closedir(s->dir);
 	free(s);
 }
@@ -209,50 +207,20 @@ static int read_one(struct statfds *s, pid_t pid, struct kept *was, pids_fn *fn,
 	return fn(ctx, &p, comm, err);
 }
 
-/* Most of the processes of a quiet host, by one file: kthreadd, which is 2 in the initial PID
- * namespace, is the parent of them all (kernel/kthread.c). */
-static int list_kthreads(struct statfds *s)
-{
-	AUTO_FREE char *text = NULL;
-	struct proc_stat st;
-	char *at;
-	pid_t pid;
-
-	s->kthreads.n = 0;
-	if (proc_stat_read_at(s->proc_fd, "2/stat", &st) < 0 || !(st.flags & PROCESS_PF_KTHREAD) ||
-	    st.ppid ||
-	    file_read_all_at(s->proc_fd, "2/task/2/children", KTHREADS_BYTES_MAX, &text) < 0)
-		return 0;
-	at = text;
-	while ((pid = proc_next_pid(&at)))
-		if (!VEC_PUSH(&s->kthreads, pid))
-			return -ENOMEM;
-	if (s->kthreads.n)
-		qsort(s->kthreads.v, s->kthreads.n, sizeof(pid), pid_order);
-	return 0;
-}
-
-static bool is_kthread(const struct statfds *s, pid_t pid)
-{
-	return s->kthreads.n && bsearch(&pid, s->kthreads.v, s->kthreads.n, sizeof(pid), pid_order);
-}
-
 int statfds_each(struct statfds *s, pids_fn *fn, void *ctx, struct err *err)
 {
 	struct kept_list swap;
 	struct dirent *e;
 	size_t from = 0;
-	int r = s->keep ? 0 : list_kthreads(s);
+	int r = 0;
 
-	if (r < 0)
-		return err_nomem(err);
 	s->pass++;
 	rewinddir(s->dir);
 	while (!r && (e = readdir(s->dir))) {
 		pid_t pid = isdigit((unsigned char)e->d_name[0]) ? atoi(e->d_name) : 0;
 		struct kept *was;
 
-		if (pid <= 0 || is_kthread(s, pid))
+		if (pid <= 0)
 			continue;
 		/* both come in ascending order; what is passed over has ended */
 		while (from < s->kept.n && s->kept.v[from].pid < pid)
@@ -265,6 +233,45 @@ int statfds_each(struct statfds *s, pids_fn *fn, void *ctx, struct err *err)
 	s->kept = s->now;
 	s->now = swap;
 	return r;
+}
+
+/* Most of the processes of a quiet host, by one file: kthreadd, which is 2 in the initial PID
+ * namespace, is the parent of them all (kernel/kthread.c). */
+static bool list_kthreads(struct statfds *s, struct pid_list *out)
+{
+	AUTO_FREE char *text = NULL;
+	struct proc_stat st;
+	char *at;
+	pid_t pid;
+
+	if (proc_stat_read_at(s->proc_fd, "2/stat", &st) < 0 || !(st.flags & PROCESS_PF_KTHREAD) ||
+	    st.ppid ||
+	    file_read_all_at(s->proc_fd, "2/task/2/children", KTHREADS_BYTES_MAX, &text) < 0)
+		return true;
+	at = text;
+	while ((pid = proc_next_pid(&at)))
+		if (!VEC_PUSH(out, pid))
+			return false;
+	if (out->n)
+		qsort(out->v, out->n, sizeof(pid), pid_order);
+	return true;
+}
+
+int statfds_list(struct statfds *s, struct pid_list *out, struct err *err)
+{
+	struct pid_list kthreads = {0};
+	bool ok = list_kthreads(s, &kthreads);
+	const struct dirent *e;
+
+	rewinddir(s->dir);
+	while (ok && (e = readdir(s->dir))) {
+		pid_t pid = isdigit((unsigned char)e->d_name[0]) ? atoi(e->d_name) : 0;
+
+		if (pid > 0 && !pid_listed(&kthreads, pid))
+			ok = VEC_PUSH(out, pid);
+	}
+	free(kthreads.v);
+	return ok ? 0 : err_nomem(err);
 }
 
 int statfds_some(struct statfds *s, const pid_t *pids, size_t n, pids_fn *fn, void *ctx,

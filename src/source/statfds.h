@@ -19,8 +19,7 @@ struct statfds; /* opaque */
 
 /*
  * proc_fd: of /proc, borrowed.  keep: raises this process's soft RLIMIT_NOFILE to the hard one;
- * else each file is opened each time, no owner is asked for, and where the kernel's own threads
- * are known to be that without a look at each they are passed over.
+ * else each file is opened each time, and no owner is asked for.
  */
 int statfds_open(int proc_fd, bool keep, struct statfds **out, struct err *err);
 void statfds_close(struct statfds *s); /* NULL is fine */
@@ -30,6 +29,10 @@ void statfds_close(struct statfds *s); /* NULL is fine */
  * whose stat cannot be read.  `owner` may be up to 8 passes old, unless the process was exec'd.
  */
 int statfds_each(struct statfds *s, pids_fn *fn, void *ctx, struct err *err);
+
+/* Whom there is, ascending, but for those that are known to be threads of the kernel without a
+ * look at each.  *out, empty, is the caller's to free.  0 or -ENOMEM. */
+int statfds_list(struct statfds *s, struct pid_list *out, struct err *err);
 
 /* The same of these alone, in their order, and none is kept open. */
 int statfds_some(struct statfds *s, const pid_t *pids, size_t n, pids_fn *fn, void *ctx,
