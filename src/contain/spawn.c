@@ -313,18 +313,29 @@ int spawn_held(const struct spawn_plan *plan, struct spawned *out, struct err *e
 	return r;
 }
 
-int spawn_go(struct spawned *s, struct err *err)
+int spawn_let_go(struct spawned *s, struct err *err)
 {
-	int code = 0, r;
-
 	if (write(s->go, "", 1) != 1)
 		return err_errno(err, errno, "the command cannot be let go");
 	file_close_fd(&s->go);
 	s->go = -1;
-	r = read_code(s->outcome, &code);
+	return 0;
+}
+
+int spawn_outcome(struct spawned *s, struct err *err)
+{
+	int code = 0, r = read_code(s->outcome, &code);
+
 	file_close_fd(&s->outcome);
 	s->outcome = -1;
 	return r > 0 ? err_errno(err, code, "it cannot be executed") : 0;
+}
+
+int spawn_go(struct spawned *s, struct err *err)
+{
+	int r = spawn_let_go(s, err);
+
+	return r < 0 ? r : spawn_outcome(s, err);
 }
 
 void spawn_cancel(struct spawned *s)

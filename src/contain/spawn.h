@@ -66,6 +66,9 @@ int spawn_held(const struct spawn_plan *plan, struct spawned *out, struct err *e
 
 /* Lets it exec, and waits for what comes of it: 0, or the errno of execve(2), negative. */
 int spawn_go(struct spawned *s, struct err *err);
+/* The same in two steps, for who has something to do meanwhile. */
+int spawn_let_go(struct spawned *s, struct err *err);
+int spawn_outcome(struct spawned *s, struct err *err);
 
 /* It never execs, and ends. */
 void spawn_cancel(struct spawned *s);

@@ -31,7 +31,8 @@ struct runlog {
 	struct recorded r; /* the thread's alone */
 	struct runlog_options options;
 	pthread_t thread;
-	struct err alone; /* why there is no thread; code 0: there is one */
+	bool started;     /* there is a thread */
+	struct err alone; /* why there will be none; code 0: that is not known, or there is one */
 	pthread_mutex_t lock;
 	pthread_cond_t work, done;
 
@@ -249,7 +250,6 @@ int runlog_open(struct recorded *r, const struct runlog_options *options, struct
 {
 	struct runlog *l = calloc(1, sizeof(*l));
 	pthread_condattr_t mono;
-	int rc;
 
 	if (!l)
 		return err_nomem(err);
@@ -262,12 +262,20 @@ int runlog_open(struct recorded *r, const struct runlog_options *options, struct
 	pthread_cond_init(&l->work, &mono);
 	pthread_cond_init(&l->done, &mono);
 	pthread_condattr_destroy(&mono);
-	rc = thread_start(&l->thread, write_on, l);
-	if (rc)
-		err_errno(&l->alone, rc, "no thread for the record");
 	*r = (struct recorded){0};
 	*out = l;
 	return 0;
+}
+
+void runlog_start(struct runlog *l)
+{
+	int rc = l ? thread_start(&l->thread, write_on, l) : 0;
+
+	if (!l)
+		return;
+	l->started = rc == 0;
+	if (rc)
+		err_errno(&l->alone, rc, "no thread for the record");
 }
 
 struct jw *runlog_begin(struct runlog *l, const char *event, enum known known)
@@ -284,7 +292,7 @@ struct jw *runlog_begin(struct runlog *l, const char *event, enum known known)
 	return j;
 }
 
-/* Without a thread: what is queued is written here and now. */
+/* Without a thread what is queued is written here and now. */
 static void write_here(struct runlog *l)
 {
 	struct entry *v = NULL;
@@ -319,7 +327,7 @@ static uint64_t post(struct runlog *l, struct entry *e)
 	pthread_mutex_unlock(&l->lock);
 	if (!number)
 		entry_clear(e);
-	else if (l->alone.code)
+	else if (!l->started && (l->alone.code || e->sync || e->file))
 		write_here(l);
 	return number;
 }
@@ -411,7 +419,7 @@ void runlog_file(struct runlog *l, const char *act, const char *what, const char
 
 void runlog_hurry(struct runlog *l)
 {
-	if (l && !l->alone.code)
+	if (l && l->started)
 		prompt_thread(l->thread);
 }
 
@@ -466,6 +474,8 @@ int runlog_close(struct runlog *l, uint64_t until_ns)
 	last = l->posted;
 	pthread_cond_signal(&l->work);
 	pthread_mutex_unlock(&l->lock);
+	if (!l->started)
+		write_here(l);
 	r = wait_for(l, last, until_ns);
 	thread = l->thread;
 	if (r == -ETIMEDOUT) {
@@ -475,7 +485,7 @@ int runlog_close(struct runlog *l, uint64_t until_ns)
 		pthread_detach(thread);
 		return r;
 	}
-	if (!l->alone.code)
+	if (l->started)
 		pthread_join(thread, NULL);
 	runlog_free(l);
 	return 0;

@@ -21,11 +21,16 @@ struct runlog_options {
 	uint64_t process_bytes_max; /* in the journal, of each class that has a limit; 0: none */
 };
 
-/* Takes r, which is the thread's alone until runlog_close().  Where no thread can be made (a
- * sandbox that answers EPERM to clone3) all is written by the caller, who then waits for the disk.
- * 0 or -ENOMEM. */
+/* Takes r, which is the thread's alone until runlog_close().  0 or -ENOMEM. */
 int runlog_open(struct recorded *r, const struct runlog_options *options, struct runlog **out,
 		struct err *err);
+
+/*
+ * Starts the thread; what was queued before is written by it, or with what was waited for before.
+ * Where none can be made (a sandbox that answers EPERM to clone3) all is written by the caller, who
+ * then waits for the disk.
+ */
+void runlog_start(struct runlog *l);
 
 /* Begins an event: its members are added to what is returned, NULL too, borrowed until it is
  * added.  One at a time. */

@@ -229,11 +229,14 @@ static int let_go(struct warden *w, struct err *err)
 		w->deadline_ns = w->began_ns + w->o->deadline_ns;
 	warden_tell_watch(w, NULL);
 	warden_tell_started(w);
-	warden_say_fallbacks(w);
 	prompt_thread(pthread_self());
-	r = spawn_go(&w->cmd, err);
+	r = spawn_let_go(&w->cmd, err);
+	runlog_start(w->log); /* the command does not wait for that */
+	if (!r)
+		r = spawn_outcome(&w->cmd, err);
 	if (r < 0)
 		return r;
+	warden_say_fallbacks(w);
 	runlog_hash(w->log);
 	w->phase = PHASE_RUNNING;
 	w->started = true;
