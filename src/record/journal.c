@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define LOCK_POLL_NS 2000000 /* a line takes some 1 ms with its sync */
+#define WRITE_BYTES 65536    /* at once, of a batch */
 
 struct journal {
 	int fd;
@@ -177,19 +178,36 @@ static int write_all(const struct journal *j, const char *data, size_t len, stru
 	return 0;
 }
 
-/*
- * Seals and writes one line behind `lead`; members: "{…}\n" or "{…}" of which the
- * braces are left off.  In one write(2), so that no other reader sees half of it
- * but where the machine dies.
- */
-static int put_line(struct journal *j, const char *lead, const char *run, const char *event,
+/* Lines that are sealed and not written yet. */
+struct batch {
+	char *v; /* owned */
+	size_t n, cap;
+	struct journal_tail tail; /* once they are written */
+};
+
+static bool make_room(struct batch *b, size_t more)
+{
+	size_t cap = 2 * b->cap > b->n + more ? 2 * b->cap : b->n + more;
+	char *grown;
+
+	if (b->n + more <= b->cap)
+		return true;
+	grown = realloc(b->v, cap);
+	if (!grown)
+		return false;
+	b->v = grown;
+	b->cap = cap;
+	return true;
+}
+
+/* Seals a line behind `lead`; members: "{…}\n" or "{…}" of which the braces are left off. */
+static int add_line(const struct journal *j, struct batch *b, const char *lead, const char *event,
 		    const char *members, size_t len, struct err *err)
 {
 	AUTO_FREE char *body = NULL;
 	AUTO_FREE char *line = NULL;
 	char at[CLOCK_RFC3339_MAX];
 	const char *end = memrchr(members, '}', len);
-	char *all;
 	struct chain_seal seal;
 	size_t line_len, lead_len = strlen(lead);
 	int n, r;
@@ -198,27 +216,34 @@ static int put_line(struct journal *j, const char *lead, const char *run, const 
 	n = asprintf(&body,
 		     "{\"schema\":\"%s\",\"seq\":%" PRIu64 ",\"at\":\"%s\",\"mono_ns\":%" PRIu64
 		     ",\"run\":%s,\"event\":\"%s\",%.*s",
-		     j->schema, j->tail.seq + 1, at, clock_boot_ns(), run, event,
+		     j->schema, b->tail.seq + 1, at, clock_boot_ns(), j->run, event,
 		     (int)(end - members - 1), members + 1);
 	if (n < 0) {
 		body = NULL;
 		return err_nomem(err);
 	}
-	r = chain_seal(body, (size_t)n, j->tail.hash, &line, &line_len, &seal, err);
+	r = chain_seal(body, (size_t)n, b->tail.hash, &line, &line_len, &seal, err);
 	if (r < 0)
 		return r;
-	all = malloc(lead_len + line_len);
-	if (!all)
+	if (!make_room(b, lead_len + line_len))
 		return err_nomem(err);
-	memcpy(all, lead, lead_len);
-	memcpy(all + lead_len, line, line_len);
-	r = write_all(j, all, lead_len + line_len, err);
-	free(all);
-	if (!r) {
-		memcpy(j->tail.hash, seal.hash, sizeof(seal.hash));
-		j->tail.seq++;
-		j->tail.end += lead_len + line_len;
-	}
+	memcpy(b->v + b->n, lead, lead_len);
+	memcpy(b->v + b->n + lead_len, line, line_len);
+	b->n += lead_len + line_len;
+	memcpy(b->tail.hash, seal.hash, sizeof(seal.hash));
+	b->tail.seq++;
+	b->tail.end += lead_len + line_len;
+	return 0;
+}
+
+/* In one write(2), so that no other reader sees half of a line but where the machine dies. */
+static int write_batch(struct journal *j, struct batch *b, struct err *err)
+{
+	int r = write_all(j, b->v, b->n, err);
+
+	if (!r)
+		j->tail = b->tail;
+	b->n = 0;
 	return r;
 }
 
@@ -230,9 +255,15 @@ static int close_torn(struct journal *j, struct err *err)
 			 "{\"known\":\"scanned\",\"bytes\":%" PRIu64 ",\"sha256\":\"%s\"}",
 			 j->tail.torn_bytes, j->tail.torn_sha256);
 	const char *lead = j->tail.torn_closed ? "" : CHAIN_CLOSER;
+	struct batch b = {.tail = j->tail};
+	int r;
 
-	j->tail.end += j->tail.torn_bytes + (j->tail.torn_closed ? sizeof(CHAIN_CLOSER) - 1 : 0);
-	return put_line(j, lead, j->run, "torn_tail", members, (size_t)n, err);
+	b.tail.end += b.tail.torn_bytes + (b.tail.torn_closed ? sizeof(CHAIN_CLOSER) - 1 : 0);
+	r = add_line(j, &b, lead, "torn_tail", members, (size_t)n, err);
+	if (!r)
+		r = write_batch(j, &b, err);
+	free(b.v);
+	return r;
 }
 
 /* Makes ready for a line more, under the lock; lead: what is to stand before it. */
@@ -261,12 +292,17 @@ static int find_end(struct journal *j, const char **lead, struct err *err)
 static int append_all(struct journal *j, const struct journal_event *v, size_t n, struct err *err)
 {
 	const char *lead;
+	struct batch b = {0};
 	int r = find_end(j, &lead, err);
 
+	b.tail = j->tail;
 	for (size_t i = 0; !r && i < n; i++) {
-		r = put_line(j, lead, j->run, v[i].name, v[i].text, v[i].len, err);
+		r = add_line(j, &b, lead, v[i].name, v[i].text, v[i].len, err);
 		lead = "";
+		if (!r && (b.n >= WRITE_BYTES || i + 1 == n))
+			r = write_batch(j, &b, err);
 	}
+	free(b.v);
 	if (r < 0)
 		j->tail = (struct journal_tail){0}; /* what is there is looked for again */
 	return r;
