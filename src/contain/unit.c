@@ -85,6 +85,12 @@ static void drop_doubles(struct identity_list *l, size_t first)
 	l->n = n;
 }
 
+int unit_held(const struct unit *u, struct identity_list *out, struct err *err)
+{
+	return u->kind == UNIT_CGROUP ? unit_cgroup_members(u, out, err)
+				      : unit_members(u, out, err);
+}
+
 int unit_members(const struct unit *u, struct identity_list *out, struct err *err)
 {
 	struct identity_list in = {0};

@@ -48,6 +48,8 @@ int unit_exclude(struct unit *u, struct identity id, struct err *err);
 
 /* Appends who is alive in it, each verified to be in it.  0 or -errno. */
 int unit_members(const struct unit *u, struct identity_list *out, struct err *err);
+/* The same in a third of the time, but for descendants that moved from the cgroup to another. */
+int unit_held(const struct unit *u, struct identity_list *out, struct err *err);
 
 /* Whether nobody alive is in it: 1, 0 or -errno. */
 int unit_is_empty(const struct unit *u, struct err *err);

@@ -1,10 +1,10 @@
 /*
  * The order in which a launched run ends, each step on the disk before the next:
  *
+ *	a cgroup is frozen, where there is no grace          told with its members, below
  *	deadline_expired (or end_requested, runner_lost)    from here `stray check` says no
  *	--on-expire                                          at most WARDEN_EXPIRE_NS
- *	frozen                                               a cgroup, where there is no grace
- *	before.json                                          the members as tracked, 20 ms
+ *	frozen, before.json                                  the members as tracked, 20 ms
  *	signal_intent TERM, TERM, signal_sent
  *	grace, over as soon as all are gone
  *	signal_intent KILL, KILL, signal_sent
@@ -266,13 +266,15 @@ static void begin_ladder(struct warden *w)
 			ladder_add(w->ladder, w->left->procs.v[i].id, NULL);
 }
 
-/* Where the KILL follows the TERM at once nothing of it runs in between: so what is left to be done
- * and recorded until then does not compete with hundreds of them for the CPU. */
+/* Where the KILL follows the TERM at once nothing of it runs any more: what is left to be done and
+ * recorded until then does not compete with hundreds of them for the CPU, nor for the disk. */
 static void halt(struct warden *w)
 {
 	w->rush = w->hurry || !w->o->grace_ns;
-	if (w->rush && w->unit->kind == UNIT_CGROUP && w->cause != CAUSE_LEFTOVER)
-		w->halted = unit_halt(w->unit, clock_boot_ns() + HALT_NS, NULL) == 0;
+	if (!w->rush || w->halted || w->unit->kind != UNIT_CGROUP || w->cause == CAUSE_LEFTOVER)
+		return;
+	w->halted_ns = clock_boot_ns();
+	w->halted = unit_halt(w->unit, w->halted_ns + HALT_NS, NULL) == 0;
 }
 
 static void tell_halted(struct warden *w)
@@ -286,6 +288,7 @@ static void tell_halted(struct warden *w)
 	for (size_t i = 0; w->left && i < w->left->procs.n; i++)
 		process_json_identity(j, NULL, w->left->procs.v[i].id);
 	jw_array_end(j);
+	process_json_happened(j, w->halted_ns);
 	runlog_add(w->log, RUNLOG_FACT);
 }
 
@@ -300,17 +303,14 @@ static unsigned readable_details(const struct warden *w)
 
 static void take_before(struct warden *w)
 {
-	uint64_t until;
-
 	halt(w);
 	if (w->rush) /* among thousands of dead the living are hard to find */
 		warden_reap(w);
-	until = clock_boot_ns() + WARDEN_LOOK_NS;
 	warden_drain(w);
 	warden_find_marked(w);
 	warden_tell_changes(w);
 	table_free(w->left);
-	w->left = warden_look(w, readable_details(w), until);
+	w->left = warden_look(w, readable_details(w), w->rush ? WARDEN_RUSH_NS : WARDEN_LOOK_NS);
 	if (!w->left)
 		return;
 	if (w->cause == CAUSE_LEFTOVER)
@@ -357,7 +357,7 @@ void warden_yielded(struct warden *w, enum run_state closed_as)
 	w->cause = CAUSE_ASKED;
 	w->end_signal = SIGTERM;
 	table_free(w->left);
-	w->left = warden_look(w, DETAIL_BASIC, clock_boot_ns() + AFTER_NS);
+	w->left = warden_look(w, DETAIL_BASIC, AFTER_NS);
 	w->phase = PHASE_OVER;
 	warden_finish(w, closed_as, status_of(w));
 }
@@ -371,6 +371,8 @@ void warden_end(struct warden *w, enum cause cause, int signal)
 	w->budget_ns = clock_boot_ns() + WARDEN_RECORD_NS;
 	w->due_ns = 0;
 	runlog_hurry(w->log);
+	if (!w->o->on_expire)
+		halt(w);
 	w->run.over_ticks = clock_boot_ns() / (CLOCK_NS_PER_S / (uint64_t)w->host.ticks_per_second);
 	if (cause == CAUSE_FRONT)
 		tell_runner_lost(w);
@@ -483,7 +485,7 @@ static void end_over(struct warden *w)
 	warden_drain_all(w);
 	warden_tell_changes(w);
 	table_free(w->left);
-	w->left = warden_look(w, DETAIL_BASIC, clock_boot_ns() + AFTER_NS);
+	w->left = warden_look(w, DETAIL_BASIC, AFTER_NS);
 	if (w->left) {
 		alive = w->left->procs.n;
 		w->kept = leftover ? count_kept(w, w->left) : 0;
@@ -545,7 +547,7 @@ void warden_settled(struct warden *w)
 	warden_tell_changes(w);
 	w->run.over_ticks = w->over_ns / (CLOCK_NS_PER_S / (uint64_t)w->host.ticks_per_second);
 	table_free(w->left);
-	w->left = warden_look(w, DETAIL_BASIC, clock_boot_ns() + AFTER_NS);
+	w->left = warden_look(w, DETAIL_BASIC, AFTER_NS);
 	n = w->left ? w->left->procs.n : 0;
 	if (!n) {
 		finished(w);

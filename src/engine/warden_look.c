@@ -265,7 +265,8 @@ int warden_members(struct warden *w, struct identity_list *out, struct err *err)
 	int r;
 
 	warden_drain(w);
-	r = unit_members(w->unit, out, err);
+	/* who moved out of a halted one, and is not told of, is found after the KILL: an orphan then */
+	r = w->halted ? unit_held(w->unit, out, err) : unit_members(w->unit, out, err);
 	m = kin_members(w->kin, &n);
 	in_unit = out->n - first;
 	if (in_unit)
@@ -282,11 +283,12 @@ int warden_members(struct warden *w, struct identity_list *out, struct err *err)
 	return r;
 }
 
-struct table *warden_look(struct warden *w, unsigned details, uint64_t until_ns)
+struct table *warden_look(struct warden *w, unsigned details, uint64_t within_ns)
 {
 	struct table *t = table_new();
 	struct identity_list ids = {0};
 	bool ok = t && warden_members(w, &ids, NULL) == 0;
+	uint64_t until_ns;
 
 	if (ok) {
 		t->host = w->host;
@@ -297,6 +299,7 @@ struct table *warden_look(struct warden *w, unsigned details, uint64_t until_ns)
 		t->coverage.first_scan_wall_ns = w->host.wall_ns;
 		t->coverage.partial = true;
 	}
+	until_ns = clock_boot_ns() + within_ns;
 	for (size_t i = 0; ok && i < ids.n; i++) {
 		struct process p = {.id = ids.v[i]};
 		unsigned bits = clock_boot_ns() < until_ns ? details : 0;

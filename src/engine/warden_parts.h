@@ -120,6 +120,7 @@ struct warden {
 	VEC(struct reaped) reaped; /* and were just now */
 	bool rush;                 /* no grace: nothing else is done until they are gone */
 	bool halted;               /* all in the unit are, until the KILL */
+	uint64_t halted_ns;        /* since when, CLOCK_BOOTTIME */
 	bool close_late;           /* that it is over was not on the disk when it was to be */
 	int cmd_status;
 	uint64_t began_ns, over_ns; /* the command, CLOCK_BOOTTIME */
@@ -148,6 +149,7 @@ struct warden {
 #define WARDEN_MOVED_NS 1000000000ull /* between two looks at members' cgroups */
 #define WARDEN_MOVED_MAX 256          /* members looked at; some 20 us each */
 #define WARDEN_LOOK_NS 20000000ull    /* how long the before snapshot may take */
+#define WARDEN_RUSH_NS 4000000ull     /* the same where the KILL follows at once */
 #define WARDEN_RECORD_NS 500000000ull /* the most that the record holds up an end */
 
 #define WARDEN_FALLBACKS_MAX 1000
@@ -210,10 +212,10 @@ void warden_find_marked(struct warden *w);
 void warden_find_moved(struct warden *w);
 
 /*
- * A table of who is alive now, with as many details as can be read until until_ns; owned by the
+ * A table of who is alive now, with as many details as can be read within that time; owned by the
  * caller, NULL when out of memory.
  */
-struct table *warden_look(struct warden *w, unsigned details, uint64_t until_ns);
+struct table *warden_look(struct warden *w, unsigned details, uint64_t within_ns);
 
 /* Certain and likely members that are alive, as the unit and the events have it. */
 int warden_members(struct warden *w, struct identity_list *out, struct err *err);

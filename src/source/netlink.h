@@ -37,7 +37,7 @@ typedef void netlink_fn(void *ctx, const struct event *e);
  * returns.  0; 1 where more may wait; -errno where the socket is of no more use.  In a storm more
  * comes while this is handed on: who has other things to do asks for some at a time.
  */
-#define NETLINK_DRAIN_SOME 512  /* 10 ms or so, where each is looked into */
+#define NETLINK_DRAIN_SOME 128  /* 3 ms or so, where each is looked into */
 #define NETLINK_DRAIN_ALL 65536 /* more than its buffer holds */
 int netlink_drain(struct netlink *n, size_t max, netlink_fn *fn, void *ctx, struct err *err);
 
