@@ -33,6 +33,10 @@ def none_outlives_it(unit, prefix=()):
         assert done.verified == 0, told
         order = [place(done.events, *step) for step in ORDER]
         assert order == sorted(order), [e["event"] for e in done.events]
+        if unit == "cgroup":  # nobody is at work from then on
+            halted = done.events[place(done.events, "frozen", {})]
+            assert done.deadline_ns <= halted["happened_mono_ns"] < halted["mono_ns"], halted
+            assert done.beat_ns < halted["mono_ns"], told
 
 
 def none_outlives_a_run_in_a_cgroup():
