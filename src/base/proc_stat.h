@@ -48,10 +48,6 @@ int proc_stat_read_text(int dir, const char *path, char buf[static PROC_STAT_MAX
 /* This process's own.  -EXDEV: /proc is that of another PID namespace, with other numbers. */
 int proc_stat_read_self(struct proc_stat *out);
 
-/* The PID that *at begins with, of a list as in /proc/PID/task/TID/children, and *at behind it;
- * 0: no more. */
-pid_t proc_next_pid(char **at);
-
 /* Takes the next PID of a list as in /proc/PID/task/TID/children; 0: there is no more. */
 pid_t proc_next_pid(char **at);
 

@@ -6,7 +6,6 @@
 #include "base/proc_stat.h"
 #include "engine/recorded_parts.h"
 #include "record/digest_cache.h"
-#include "source/hostinfo.h"
 
 #include "config.h"
 
