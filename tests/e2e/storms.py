@@ -47,8 +47,9 @@ def end_storm(stray, mkproc, shape, processes, live_us, deadline, prefix=(), lif
         if user is not None:
             os.chown(d, user, user)
         page, result = os.path.join(d, "page"), os.path.join(d, "result")
+        run_id = f"storm-{os.getpid()}"  # another test may have one under way
         kw = {} if user is None else {"user": user, "group": user, "extra_groups": []}
-        argv = [*prefix, stray, "run", "-q", "--id", "storm", "--state-dir", os.path.join(d, "state"),
+        argv = [*prefix, stray, "run", "-q", "--id", run_id, "--state-dir", os.path.join(d, "state"),
                 "-t", str(deadline), "-k", "0", f"--json={result}", "--", mkproc, "--life",
                 str(life), shape, str(processes), str(live_us), page]
         done = types.SimpleNamespace()
@@ -68,16 +69,16 @@ def end_storm(stray, mkproc, shape, processes, live_us, deadline, prefix=(), lif
                 waiter.start()
                 done.status = run.wait(life + 40)
                 done.over_ns = boot_ns()
-                done.marked = marked(b"STRAY_RUN_ID=storm\0")
+                done.marked = marked(f"STRAY_RUN_ID={run_id}\0".encode())
                 waiter.join(life)
                 f.seek(0)
                 done.beat_ns, done.forks = struct.unpack("QI", f.read(12))
         done.free_ns = free[0] if free else None
         with open(result, encoding="utf-8") as f:
             done.result = json.load(f)
-        with open(os.path.join(d, "state/runs/storm/journal.jsonl"), encoding="utf-8") as f:
+        with open(os.path.join(d, "state/runs", run_id, "journal.jsonl"), encoding="utf-8") as f:
             done.events = [json.loads(line) for line in f]
-        done.verified = subprocess.run([stray, "verify", "storm", "--state-dir",
+        done.verified = subprocess.run([stray, "verify", run_id, "--state-dir",
                                         os.path.join(d, "state")], stdout=subprocess.DEVNULL,
                                        check=False, **kw).returncode
         done.deadline_ns = next(e["over_mono_ns"] for e in done.events
