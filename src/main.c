@@ -52,8 +52,8 @@ static bool is_unknown_command(const char *word)
 }
 
 /*
- * What libraries do at exit(3), frees, takes a twentieth of `stray run -- true`, and the kernel does
- * it all the same.  A leak checker is one of them, and is to have its turn.
+ * What libraries do at exit(3) takes a twentieth of `stray run -- true`, and the kernel frees as
+ * well.  A leak checker is one of them, and is to have its turn.
  */
 static _Noreturn void leave(int status)
 {

@@ -265,7 +265,7 @@ int warden_members(struct warden *w, struct identity_list *out, struct err *err)
 	int r;
 
 	warden_drain(w);
-	/* who moved out of a halted one, and is not told of, is found after the KILL: an orphan then */
+	/* who moved out of a halted one untold is found after the KILL: an orphan by then */
 	r = w->halted ? unit_held(w->unit, out, err) : unit_members(w->unit, out, err);
 	m = kin_members(w->kin, &n);
 	in_unit = out->n - first;

@@ -190,7 +190,7 @@ static bool make_room(struct batch *b, size_t more)
 	size_t cap = 2 * b->cap > b->n + more ? 2 * b->cap : b->n + more;
 	char *grown;
 
-	if (b->n + more <= b->cap)
+	if (b->v && b->n + more <= b->cap)
 		return true;
 	grown = realloc(b->v, cap);
 	if (!grown)
