@@ -79,17 +79,12 @@ static int list_pids(const struct unit *u, int dir, struct pid_list *out, struct
 /* It is in u though not in the cgroup it was listed in: it was moved meanwhile. */
 static bool has_moved_within(const struct unit *u, struct identity id)
 {
-	char name[32], path[PATH_MAX];
-	AUTO_FREE char *text = NULL;
-	AUTO_FD proc = -1;
+	char path[PATH_MAX];
 	struct proc_stat st;
 
-	/* below one descriptor, which names one process for good */
-	snprintf(name, sizeof(name), "/proc/%d", (int)id.pid);
-	proc = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return proc >= 0 && file_read_all_at(proc, "cgroup", PROCS_MAX, &text) >= 0 &&
-	       cgroup_find_path(text, NULL, path, sizeof(path)) >= 0 && is_below(u, path) &&
-	       proc_stat_read_at(proc, "stat", &st) == 0 && st.start == id.start;
+	/* its start was read before and is after: what was read in between is of that process */
+	return cgroup_path_of(id.pid, NULL, path, sizeof(path), NULL) >= 0 && is_below(u, path) &&
+	       proc_stat_read(id.pid, &st) == 0 && st.start == id.start;
 }
 
 /* Each that is listed before and after its start time was read is a member of that start: should
