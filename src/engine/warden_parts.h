@@ -1,8 +1,8 @@
 /*
  * The inside of the warden, shared by the files that make it: warden.c (making and waiting),
  * warden_hold.c (what holds the command), warden_end.c (the order in which a run ends),
- * warden_look.c (reading its members), warden_streams.c (who keeps its streams open),
- * warden_tell.c (its journal), warden_result.c (what the front is told).
+ * warden_reap.c (who has ended), warden_look.c (reading its members), warden_streams.c (who keeps
+ * its streams open), warden_tell.c (its journal), warden_result.c (what the front is told).
  */
 #ifndef STRAY_ENGINE_WARDEN_PARTS_H
 #define STRAY_ENGINE_WARDEN_PARTS_H
@@ -169,10 +169,12 @@ void warden_fallbacks(const struct warden *w, char *out, size_t size);
 /* That, to the same person. */
 void warden_say_fallbacks(struct warden *w);
 
-/* --- warden.c --- */
+/* --- warden_reap.c --- */
 
 /* Learns who of its children has ended, the command first. */
 void warden_reap(struct warden *w);
+/* The same of the command alone, which stays a zombie. */
+void warden_reap_command(struct warden *w);
 
 /* --- warden_streams.c --- */
 
