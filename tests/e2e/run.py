@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 
-from e2e import STRAY, Code, Skip, alive, main, start_of, stray, until
+from e2e import STRAY, Code, Made, Skip, alive, main, start_of, stray, until
 from launched import Running, clean, gone, pids_of, run
 from recorded import state
 
@@ -405,6 +405,16 @@ def work_that_was_handed_off_is_named():
 
 # --- the rest of the host
 
+def on_a_large_host_each_that_went_is_known():
+    # two threads look before the command starts: one at the lower PIDs, one at the higher
+    with state() as s, Made("many", 600) as made:
+        first, *_, last = sorted(made.all("idle"))
+        time.sleep(11)  # old is what has been there for ten seconds
+        out = run(s, sh=f"kill -9 {first} {last}", status=0).result
+    removed = {p["pid"] for p in out["removed_processes"]}
+    assert {first, last} <= removed and not removed & set(made.all("idle")) - {first, last}, removed
+
+
 OLD = """
 import subprocess
 old = [subprocess.Popen(["sleep", n]) for n in ("71", "72", "73")]
@@ -580,6 +590,7 @@ main([
     counts_and_coverage_say_what_was_seen,
     a_detach_is_named_even_where_it_exits_with_0,
     work_that_was_handed_off_is_named,
+    on_a_large_host_each_that_went_is_known,
     what_was_old_and_went_stands_out_and_what_came_again_is_restarted,
     quiet_says_nothing_of_its_own,
     verbose_says_what_holds_it_what_that_cannot_hold_and_how_events_are_caught,

@@ -233,10 +233,10 @@ def what_a_service_started_and_is_left_is_named_as_handed_off():
             assert status == 123 and "handed_off" in left[int(out)]["classes"], (status, left)
 
 
-def who_leaves_the_cgroup_is_told_and_ended_all_the_same():
+def who_leaves_the_cgroup_is_told_and_ended_all_the_same(grace="0.2s"):
     if os.geteuid() != 0:
         raise Skip("needs root")
-    with state_dir() as d, Run(d, "-k", "0.2s", "--", "sh", "-c", f"sleep {LIFE}; :") as run:
+    with state_dir() as d, Run(d, "-k", grace, "--", "sh", "-c", f"sleep {LIFE}; :") as run:
         unit = run.recorded.record("r")["containment"]
         if unit["kind"] != "cgroup":
             raise Skip("no cgroup can be made here")
@@ -251,6 +251,10 @@ def who_leaves_the_cgroup_is_told_and_ended_all_the_same():
         run.process.terminate()
         assert run.over()[0] == 128 + signal.SIGTERM
         assert none_alive(run)
+
+
+def who_leaves_a_cgroup_that_is_halted_is_ended_too():
+    who_leaves_the_cgroup_is_told_and_ended_all_the_same("0")
 
 
 def a_warden_that_waits_takes_no_time():
@@ -275,5 +279,6 @@ main([
     what_a_service_starts_with_the_runs_mark_is_ended_with_the_run,
     what_a_service_started_and_is_left_is_named_as_handed_off,
     who_leaves_the_cgroup_is_told_and_ended_all_the_same,
+    who_leaves_a_cgroup_that_is_halted_is_ended_too,
     a_warden_that_waits_takes_no_time,
 ])
