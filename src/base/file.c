@@ -93,3 +93,19 @@ int file_check_ours(int fd, const char *name, struct err *err)
 			       name, (unsigned)st.st_mode & 07777);
 	return 0;
 }
+
+bool file_exhausted(int r)
+{
+	return r == -EMFILE || r == -ENFILE || r == -ENOMEM;
+}
+
+rlim_t file_raise_limit(void)
+{
+	struct rlimit l, raised;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) < 0)
+		return 0;
+	raised = (struct rlimit){l.rlim_max, l.rlim_max};
+	return l.rlim_cur < l.rlim_max && setrlimit(RLIMIT_NOFILE, &raised) == 0 ? l.rlim_max
+										 : l.rlim_cur;
+}

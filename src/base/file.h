@@ -9,9 +9,11 @@
 
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -35,6 +37,15 @@ ssize_t file_read_all_fd(int fd, size_t max, char **out);
  * other can write to.  0; -EPERM, with why; -errno.  name: for the text.
  */
 int file_check_ours(int fd, const char *name, struct err *err);
+
+/*
+ * Whether -errno says that we have no means left to ask (descriptors, memory), and so nothing of
+ * what was asked about: whether that is there is not known then.
+ */
+bool file_exhausted(int r);
+
+/* Raises this process's soft RLIMIT_NOFILE to the hard one.  What it is then; 0: not known. */
+rlim_t file_raise_limit(void);
 
 /* -1 is fine, and is what it becomes: a number that was closed is the next one's who opens. */
 static inline void file_close_fd(int *fd)

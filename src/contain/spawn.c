@@ -40,6 +40,9 @@ void spawn_note_caller(struct spawn_caller *c)
 
 	sigprocmask(SIG_SETMASK, NULL, &c->mask);
 	sigaction(SIGCHLD, &plain, &c->child);
+	if (getrlimit(RLIMIT_NOFILE, &c->files) < 0)
+		c->files = (struct rlimit){0};
+	file_raise_limit();
 	note_descriptors(c);
 }
 
@@ -141,6 +144,8 @@ static int null_stdio(void)
 
 static void restore_caller(const struct spawn_caller *c)
 {
+	if (c->files.rlim_max)
+		setrlimit(RLIMIT_NOFILE, &c->files);
 	sigaction(SIGCHLD, &c->child, NULL);
 	sigprocmask(SIG_SETMASK, &c->mask, NULL);
 }

@@ -17,15 +17,18 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/resource.h>
 
 /* How stray was started, as far as it changes that for itself. */
 struct spawn_caller {
 	sigset_t mask;
 	struct sigaction child; /* the disposition of SIGCHLD */
+	struct rlimit files;    /* RLIMIT_NOFILE; both 0: not known */
 	VEC(int) fds;           /* owned: what is open beyond stdio, and stays so at exec */
 };
 
-/* Notes the caller's, sets SIGCHLD so that children can be waited for.  spawn_caller_clear(). */
+/* Notes the caller's, sets SIGCHLD so that children can be waited for, and raises its own limit of
+ * descriptors, as each process that is ended takes one.  spawn_caller_clear(). */
 void spawn_note_caller(struct spawn_caller *c);
 void spawn_caller_clear(struct spawn_caller *c);
 

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,13 +28,13 @@ const char *target_result_name(enum target_result r)
 	return names[r];
 }
 
-/* Descriptors are not all spent on one set. */
+/* Descriptors are not all spent on one set: of few it takes less than half. */
 static bool fd_is_spare(struct target_set *set, int fd)
 {
-	struct rlimit lim;
+	rlim_t max = set->fd_end ? 0 : file_raise_limit();
 
-	if (!set->fd_end && getrlimit(RLIMIT_NOFILE, &lim) == 0 && lim.rlim_cur > FDS_SPARED)
-		set->fd_end = lim.rlim_cur - FDS_SPARED;
+	if (max)
+		set->fd_end = max > 2 * FDS_SPARED ? max - FDS_SPARED : (max + 1) / 2;
 	return !set->fd_end || (rlim_t)fd < set->fd_end;
 }
 

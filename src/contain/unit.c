@@ -1,5 +1,6 @@
 #include "contain/unit.h"
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/proc_stat.h"
 #include "contain/cgroup.h"
@@ -10,6 +11,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 bool identity_list_add(struct identity_list *l, struct identity id)
@@ -120,6 +122,16 @@ int unit_is_empty(const struct unit *u, struct err *err)
 	r = unit_tree_members(u, &l, err);
 	free(l.v);
 	return r < 0 ? r : l.n == 0;
+}
+
+int unit_await_empty(const struct unit *u, uint64_t until_ns, struct err *err)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+	int r;
+
+	while ((r = unit_is_empty(u, err)) == 0 && clock_boot_ns() < until_ns)
+		nanosleep(&pause, NULL);
+	return r;
 }
 
 int unit_halt(const struct unit *u, uint64_t until_ns, struct err *err)

@@ -53,6 +53,10 @@ int unit_held(const struct unit *u, struct identity_list *out, struct err *err);
 
 /* Whether nobody alive is in it: 1, 0 or -errno. */
 int unit_is_empty(const struct unit *u, struct err *err);
+/* The same, once it is or until_ns (CLOCK_BOOTTIME) is there: who has just died still counts for a
+ * moment, of which UNIT_EMPTY_NS is more than enough. */
+#define UNIT_EMPTY_NS 100000000ull
+int unit_await_empty(const struct unit *u, uint64_t until_ns, struct err *err);
 
 /* Takes what its cgroup.events has to tell, so that POLLPRI is of the next.  One that was removed,
  * by whoever could as nobody was in it, tells no more: events is -1 then. */

@@ -97,8 +97,11 @@ static int add_listed(const struct unit *u, int dir, struct identity_list *out, 
 
 	for (size_t i = 0; !r && i < before.n; i++) {
 		struct proc_stat st;
+		int got = proc_stat_read(before.v[i], &st);
 
-		if (proc_stat_read(before.v[i], &st) < 0 || (st.state == 'Z' && st.threads <= 1))
+		if (file_exhausted(got))
+			r = err_errno(err, -got, "/proc/%d/stat", (int)before.v[i]);
+		if (got < 0 || (st.state == 'Z' && st.threads <= 1))
 			continue;
 		if (!identity_list_add(out, (struct identity){before.v[i], st.start}))
 			r = err_nomem(err);
@@ -121,14 +124,18 @@ static int each_below(int dir, unsigned depth,
 				void *ctx, struct err *err),
 		      const struct unit *u, void *ctx, struct err *err)
 {
-	int fd = depth < DEPTH_MAX ? openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *e;
-	int r = 0;
+	DIR *d;
+	int fd, r = 0;
 
-	if (!d) {
+	if (depth >= DEPTH_MAX)
+		return 0;
+	fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	d = fd < 0 ? NULL : fdopendir(fd);
+	if (!d) { /* it went */
+		r = file_exhausted(-errno) ? err_errno(err, errno, "cgroups below") : 0;
 		file_close_fd(&fd);
-		return 0; /* it went */
+		return r;
 	}
 	while (!r && (e = readdir(d))) {
 		AUTO_FD inner = -1;
@@ -136,8 +143,11 @@ static int each_below(int dir, unsigned depth,
 		if (e->d_type != DT_DIR || e->d_name[0] == '.')
 			continue;
 		inner = openat(dir, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (inner < 0)
+		if (inner < 0) {
+			if (file_exhausted(-errno))
+				r = err_errno(err, errno, "cgroup %.150s", e->d_name);
 			continue;
+		}
 		r = each_below(inner, depth + 1, fn, u, ctx, err);
 		if (!r)
 			r = fn(u, dir, e->d_name, inner, ctx, err);

@@ -15,7 +15,6 @@
 /* A process whose children are still to be found. */
 struct parent {
 	struct identity id;
-	int proc; /* of /proc/PID */
 	bool one_thread;
 };
 
@@ -37,47 +36,54 @@ static bool is_excluded(const struct unit *u, struct identity id)
 /* Takes pid as a child of parent, if it is one: its own stat says so. */
 static int take_child(struct walk *w, pid_t pid, pid_t parent, struct err *err)
 {
-	char name[32];
 	struct proc_stat st;
 	struct parent p;
+	int r = proc_stat_read(pid, &st);
 
-	snprintf(name, sizeof(name), "/proc/%d", (int)pid);
-	p.proc = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (p.proc < 0 || proc_stat_read_at(p.proc, "stat", &st) < 0 || st.ppid != parent) {
+	if (file_exhausted(r))
+		return err_errno(err, -r, "/proc/%d/stat", (int)pid);
+	if (r < 0 || st.ppid != parent) {
 		/* hidepid hides who is there */
-		if (p.proc >= 0 || (getsid(pid) < 0 && errno == ESRCH))
+		if (!r || (getsid(pid) < 0 && errno == ESRCH))
 			w->out->unsteady = true;
-		file_close_fd(&p.proc);
-		return 0;
-	}
-	if (is_excluded(w->u, (struct identity){pid, st.start})) {
-		close(p.proc);
-		return 0;
-	}
-	if (st.state == 'Z' && st.threads <= 1) { /* nor has it children: they were adopted */
-		close(p.proc);
 		return 0;
 	}
 	p.id = (struct identity){pid, st.start};
 	p.one_thread = st.threads == 1;
-	if (!identity_list_add(w->out, p.id) || !VEC_PUSH(&w->todo, p)) {
-		close(p.proc);
-		return err_nomem(err);
-	}
-	return 0;
+	if (is_excluded(w->u, p.id))
+		return 0;
+	if (st.state == 'Z' && st.threads <= 1) /* nor has it children: they were adopted */
+		return 0;
+	return identity_list_add(w->out, p.id) && VEC_PUSH(&w->todo, p) ? 0 : err_nomem(err);
+}
+
+/* It was there all the time since its start was read. */
+static bool is_still_there(struct identity id)
+{
+	struct proc_stat st;
+
+	return proc_stat_read(id.pid, &st) == 0 && st.start == id.start;
 }
 
 static int children_of_thread(struct walk *w, const struct parent *p, const char *tid,
 			      struct err *err)
 {
 	AUTO_FREE char *text = NULL;
-	char path[64], *at;
+	char path[80], *at;
 	pid_t pid;
-	int r = 0;
+	int r;
 
-	snprintf(path, sizeof(path), "task/%.20s/children", tid);
-	if (file_read_all_at(p->proc, path, CHILDREN_MAX, &text) < 0)
+	snprintf(path, sizeof(path), "/proc/%d/task/%.20s/children", (int)p->id.pid, tid);
+	r = (int)file_read_all_at(AT_FDCWD, path, CHILDREN_MAX, &text);
+	if (file_exhausted(r))
+		return err_errno(err, -r, "%s", path);
+	if (r <= 0)
 		return 0;
+	if (!is_still_there(p->id)) { /* whose children were these? */
+		w->out->unsteady = true;
+		return 0;
+	}
+	r = 0;
 	at = text;
 	while (!r && (pid = proc_next_pid(&at)))
 		r = take_child(w, pid, p->id.pid, err);
@@ -88,20 +94,18 @@ static int children_of_thread(struct walk *w, const struct parent *p, const char
 static int children_of(struct walk *w, const struct parent *p, struct err *err)
 {
 	const struct dirent *e;
-	char tid[16];
+	char path[32];
 	DIR *d;
-	int fd, r = 0;
+	int r = 0;
 
 	if (p->one_thread) {
-		snprintf(tid, sizeof(tid), "%d", (int)p->id.pid);
-		return children_of_thread(w, p, tid, err);
+		snprintf(path, sizeof(path), "%d", (int)p->id.pid);
+		return children_of_thread(w, p, path, err);
 	}
-	fd = openat(p->proc, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	d = fd < 0 ? NULL : fdopendir(fd);
-	if (!d) {
-		file_close_fd(&fd);
-		return 0;
-	}
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)p->id.pid);
+	d = opendir(path);
+	if (!d)
+		return file_exhausted(-errno) ? err_errno(err, errno, "%s", path) : 0;
 	while (!r && (e = readdir(d)))
 		if (e->d_name[0] != '.')
 			r = children_of_thread(w, p, e->d_name, err);
@@ -117,10 +121,7 @@ static int walk_down(struct walk *w, struct err *err)
 		struct parent p = w->todo.v[--w->todo.n];
 
 		r = children_of(w, &p, err);
-		close(p.proc);
 	}
-	for (size_t i = 0; i < w->todo.n; i++)
-		close(w->todo.v[i].proc);
 	free(w->todo.v);
 	w->todo.v = NULL;
 	w->todo.n = w->todo.cap = 0;
@@ -146,9 +147,15 @@ static int read_lines(struct line **v, size_t *n, struct err *err)
 		long pid = strtol(e->d_name, NULL, 10);
 		struct proc_stat st;
 		struct line l;
+		int r = pid > 0 ? proc_stat_read((pid_t)pid, &st) : -ESRCH;
 
-		if (pid <= 0 || proc_stat_read((pid_t)pid, &st) < 0)
+		if (r < 0 && !file_exhausted(r))
 			continue;
+		if (r < 0) {
+			closedir(d);
+			free(all.v);
+			return err_errno(err, -r, "/proc/%ld/stat", pid);
+		}
 		l = (struct line){.id = {st.pid, st.start},
 				  .ppid = st.ppid,
 				  .dead = st.state == 'Z' && st.threads <= 1};
@@ -199,21 +206,10 @@ int unit_tree_members(const struct unit *u, struct identity_list *out, struct er
 	struct walk w = {.u = u, .out = out};
 	struct parent top = {.id = u->reaper};
 	char name[64];
-	int r;
 
 	snprintf(name, sizeof(name), "/proc/%d/task/%d/children", (int)u->reaper.pid,
 		 (int)u->reaper.pid);
 	if (access(name, R_OK) < 0)
 		return members_by_scan(u, out, err);
-	snprintf(name, sizeof(name), "/proc/%d", (int)u->reaper.pid);
-	top.proc = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (top.proc < 0)
-		return err_errno(err, errno, "%s", name);
-	r = children_of(&w, &top, err);
-	close(top.proc);
-	if (r < 0) {
-		w.todo.n = 0;
-		return r;
-	}
-	return walk_down(&w, err);
+	return VEC_PUSH(&w.todo, top) ? walk_down(&w, err) : err_nomem(err);
 }

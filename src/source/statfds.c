@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #define FDS_SPARE 512 /* of the limit, for all else that is opened */
@@ -40,21 +39,13 @@ struct statfds {
 
 static size_t raise_limit(void)
 {
-	struct rlimit l;
+	rlim_t max = file_raise_limit();
 
-	if (getrlimit(RLIMIT_NOFILE, &l) < 0)
-		return 0;
-	if (l.rlim_cur < l.rlim_max) {
-		struct rlimit raised = {l.rlim_max, l.rlim_max};
-
-		if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
-			l = raised;
-	}
-	if (l.rlim_cur <= FDS_SPARE)
+	if (max <= FDS_SPARE)
 		return 0;
 	/* half: who scanned before and hangs (engine/scanner.h) has as many */
-	l.rlim_cur = (l.rlim_cur - FDS_SPARE) / 2;
-	return l.rlim_cur < STATFDS_MAX ? l.rlim_cur : STATFDS_MAX;
+	max = (max - FDS_SPARE) / 2;
+	return max < STATFDS_MAX ? max : STATFDS_MAX;
 }
 
 int statfds_open(int proc_fd, bool keep, struct statfds **out, struct err *err)

@@ -145,7 +145,7 @@ INHERITED = re.compile(r"^(Umask|Uid|Gid|Groups|SigPnd|ShdPnd|SigBlk|SigIgn|SigC
 def an_unusual_caller():
     os.umask(0o027)
     os.nice(3)
-    for what, limits in ((resource.RLIMIT_NOFILE, (64, 64)), (resource.RLIMIT_CORE, (0, 0)),
+    for what, limits in ((resource.RLIMIT_NOFILE, (64, 128)), (resource.RLIMIT_CORE, (0, 0)),
                          (resource.RLIMIT_STACK, (1 << 22, 1 << 23)),
                          (resource.RLIMIT_CPU, (500, 600))):
         resource.setrlimit(what, limits)
