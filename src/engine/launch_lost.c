@@ -181,6 +181,7 @@ void launch_lost(const struct launch_options *o, struct unit *unit, struct ident
 	struct ladder *ladder;
 	char line[200];
 	size_t alive;
+	bool empty;
 
 	say(ctx, "the warden of this run was killed: ending the run from here");
 	unit->reaper = front;
@@ -200,11 +201,14 @@ void launch_lost(const struct launch_options *o, struct unit *unit, struct ident
 	}
 	alive = ladder ? ladder_alive(ladder) : 1;
 	ladder_free(ladder);
-	out->state = alive ? RUN_SURVIVED : RUN_ENDED;
+	empty = !alive && unit_await_empty(unit, clock_boot_ns() + UNIT_EMPTY_NS, NULL) == 1;
+	out->state = empty ? RUN_ENDED : RUN_SURVIVED;
 	out->status = 128 + SIGKILL;
 	out->unit = unit->kind;
-	if (!alive)
+	if (empty)
 		snprintf(line, sizeof(line), "all of it is gone");
+	else if (!alive)
+		snprintf(line, sizeof(line), "WHO OF IT IS ALIVE COULD NOT BE READ");
 	else if (o->no_record)
 		snprintf(line, sizeof(line), "%zu of it ALIVE", alive);
 	else

@@ -3,7 +3,7 @@
  *
  *	a cgroup is frozen, where there is no grace          told with its members, below
  *	deadline_expired (or end_requested, runner_lost)    from here `stray check` says no
- *	--on-expire                                          at most WARDEN_EXPIRE_NS
+ *	--on-expire                                          at most 2 s
  *	frozen, before.json                                  the members as tracked, 20 ms
  *	signal_intent TERM, TERM, signal_sent
  *	grace, over as soon as all are gone
@@ -16,21 +16,15 @@
 #include "engine/warden_parts.h"
 
 #include "base/clock.h"
-#include "contain/signal.h"
 #include "record/host_json.h"
 #include "record/operator.h"
 #include "record/process_json.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#define EXPIRE_NS 2000000000ull /* --on-expire gets this long, then the TERM goes */
-#define HELPER_DEATH_NS 100000000ull
 #define STORM_FORKS 16             /* in the tenth of a second between two ticks */
 #define KILL_WAIT_NS 2000000000ull /* for the killed to be gone */
 #define AFTER_NS 1000000000ull     /* for reading who is left */
@@ -212,34 +206,6 @@ static void tell_requested(struct warden *w)
 	runlog_sync(w->log, RUN_ENDING, w->budget_ns, NULL);
 }
 
-/* Outside the unit, so that it is not ended with what it is to revoke. */
-static void start_helper(struct warden *w)
-{
-	char *argv[] = {(char *)"sh", (char *)"-c", (char *)w->o->on_expire, NULL};
-	char mark[RUN_ID_MAX + 32];
-	struct spawn_plan plan = {
-		.caller = w->start->caller,
-		.argv = argv,
-		.marks = {mark},
-		.cgroup = -1,
-		.null_stdio = true,
-	};
-	struct err why = {0};
-
-	/* which run it is about; that mark is the run's members' alone */
-	snprintf(mark, sizeof(mark), "STRAY_EXPIRED_RUN=%s", w->start->id);
-	if (spawn_held(&plan, &w->helper, &why) == 0) {
-		kin_never(w->kin, w->helper.id.pid, NULL);
-		unit_exclude(w->unit, w->helper.id, NULL);
-		if (spawn_go(&w->helper, &why) == 0) {
-			w->due_ns = clock_boot_ns() + EXPIRE_NS;
-			return;
-		}
-	}
-	warden_say(w, "--on-expire: %s", why.text);
-	w->due_ns = 0;
-}
-
 static void begin_ladder(struct warden *w)
 {
 	bool in_one_act = w->unit->kind == UNIT_CGROUP && !w->kept;
@@ -309,10 +275,12 @@ static void take_before(struct warden *w)
 	warden_drain(w);
 	warden_find_marked(w);
 	warden_tell_changes(w);
-	table_free(w->left);
-	w->left = warden_look(w, readable_details(w), w->rush ? WARDEN_RUSH_NS : WARDEN_LOOK_NS);
-	if (!w->left)
+	warden_look(w, readable_details(w), w->rush ? WARDEN_RUSH_NS : WARDEN_LOOK_NS);
+	if (!w->left) {
+		warden_say(w, "who is in the run could not be read before its end: %s",
+			   w->unread.text);
 		return;
+	}
 	if (w->cause == CAUSE_LEFTOVER)
 		w->kept = count_kept(w, w->left);
 	tell_halted(w);
@@ -356,8 +324,7 @@ void warden_yielded(struct warden *w, enum run_state closed_as)
 	warden_tell_changes(w);
 	w->cause = CAUSE_ASKED;
 	w->end_signal = SIGTERM;
-	table_free(w->left);
-	w->left = warden_look(w, DETAIL_BASIC, AFTER_NS);
+	warden_look(w, DETAIL_BASIC, AFTER_NS);
 	w->phase = PHASE_OVER;
 	warden_finish(w, closed_as, status_of(w));
 }
@@ -382,7 +349,7 @@ void warden_end(struct warden *w, enum cause cause, int signal)
 		tell_requested(w);
 	w->phase = PHASE_EXPIRING;
 	if (cause == CAUSE_DEADLINE && w->o->on_expire)
-		start_helper(w);
+		warden_start_helper(w);
 }
 
 void warden_hurry(struct warden *w)
@@ -391,64 +358,6 @@ void warden_hurry(struct warden *w)
 	w->due_ns = 0;
 	if (w->ladder)
 		ladder_hurry(w->ladder);
-}
-
-/* What the helper left in its session was adopted here: that ends with it, and is no member. */
-static void end_helpers(struct warden *w, pid_t sid)
-{
-	struct identity_list ids = {0};
-	struct target_set set = {0};
-
-	unit_members(w->unit, &ids, NULL);
-	for (size_t i = 0; i < ids.n; i++) {
-		if (getsid(ids.v[i].pid) != sid)
-			continue;
-		kin_never(w->kin, ids.v[i].pid, NULL);
-		unit_exclude(w->unit, ids.v[i], NULL);
-		target_add(&set, ids.v[i], NULL, NULL);
-	}
-	signal_each(&set, SIGKILL);
-	target_set_clear(&set);
-	free(ids.v);
-}
-
-static void kill_helper(struct warden *w)
-{
-	struct target_set set = {0};
-
-	if (target_add(&set, w->helper.id, NULL, NULL) == 0) {
-		signal_group(w->helper.id.pid, &set, SIGKILL, NULL);
-		/* what it leaves comes to us with its death only, and is told from members here */
-		target_set_wait(&set, clock_boot_ns() + HELPER_DEATH_NS, NULL);
-	}
-	target_set_clear(&set);
-	if (w->hurry)
-		warden_say(w, "--on-expire: it was killed, as the end was wanted at once");
-	else
-		warden_say(w, "--on-expire: not done in %d s: it was killed, and the run is ended",
-			   (int)(EXPIRE_NS / CLOCK_NS_PER_S));
-}
-
-/* The helper has ended, or its time is over. */
-static bool helper_is_done(struct warden *w)
-{
-	pid_t pid = w->helper.id.pid;
-	int status = 0;
-
-	if (!identity_known(w->helper.id))
-		return true;
-	if (waitpid(pid, &status, WNOHANG) != pid) {
-		if (clock_boot_ns() < w->due_ns)
-			return false;
-		kill_helper(w);
-	} else if (status) {
-		warden_say(w, "--on-expire: it ended with %s %d: what it revokes may still be good",
-			   WIFEXITED(status) ? "status" : "signal",
-			   WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
-	}
-	w->helper.id = (struct identity){0};
-	end_helpers(w, pid);
-	return true;
 }
 
 void warden_close(struct warden *w, const char *act, enum run_state to, size_t alive,
@@ -469,8 +378,23 @@ void warden_close(struct warden *w, const char *act, enum run_state to, size_t a
 		jw_uint(j, "events_counted", runlog_counted(w->log));
 		if (error)
 			jw_str(j, "error", error);
+		if (w->unread.code)
+			jw_str(j, "unread", w->unread.text);
 	}
 	w->close_late = runlog_sync(w->log, to, clock_boot_ns() + CLOSE_NS, NULL) == -ETIMEDOUT;
+}
+
+/* Who is left.  That nobody is seen is not enough: hidepid may hide who is there. */
+static void look_last(struct warden *w)
+{
+	warden_look(w, DETAIL_BASIC, AFTER_NS);
+	if (!w->left || w->left->procs.n ||
+	    unit_await_empty(w->unit, clock_boot_ns() + UNIT_EMPTY_NS, NULL) != 0)
+		return;
+	err_set(&w->unread, EACCES, "nobody is seen in its %s, and that is not empty (hidepid?)",
+		unit_kind_name(w->unit->kind));
+	table_free(w->left);
+	w->left = NULL;
 }
 
 static void end_over(struct warden *w)
@@ -484,8 +408,7 @@ static void end_over(struct warden *w)
 	warden_tell_sent(w);
 	warden_drain_all(w);
 	warden_tell_changes(w);
-	table_free(w->left);
-	w->left = warden_look(w, DETAIL_BASIC, AFTER_NS);
+	look_last(w);
 	if (w->left) {
 		alive = w->left->procs.n;
 		w->kept = leftover ? count_kept(w, w->left) : 0;
@@ -495,19 +418,21 @@ static void end_over(struct warden *w)
 		if (w->kept)
 			warden_tell_leftovers(w, w->left);
 		warden_tell_look(w, "after", w->left);
-		warden_tell_survivors(w, w->left);
+	} else if (w->ladder) {
+		alive = ladder_alive(w->ladder);
 	}
-	if (alive)
-		state = alive > w->kept ? RUN_SURVIVED : RUN_LEFTOVER;
+	warden_tell_survivors(w, w->left);
+	if (alive || !w->left)
+		state = warden_left_any(w) ? RUN_SURVIVED : RUN_LEFTOVER;
 	warden_close(w, warden_act(w), state, alive, NULL);
 	w->phase = PHASE_OVER;
-	warden_finish(w, state, leftover && alive > w->kept ? 123 : status_of(w));
+	warden_finish(w, state, leftover && warden_left_any(w) ? 123 : status_of(w));
 }
 
 void warden_end_step(struct warden *w)
 {
 	if (w->phase == PHASE_EXPIRING) {
-		if (!helper_is_done(w))
+		if (!warden_helper_is_done(w))
 			return;
 		if (w->o->on_expire) /* that may have taken a while */
 			w->budget_ns = clock_boot_ns() + WARDEN_RECORD_NS;
@@ -531,8 +456,10 @@ static void finished(struct warden *w)
 
 static void left_behind(struct warden *w, size_t n)
 {
-	warden_tell_leftovers(w, w->left);
-	warden_tell_look(w, "after", w->left);
+	if (w->left) {
+		warden_tell_leftovers(w, w->left);
+		warden_tell_look(w, "after", w->left);
+	}
 	warden_close(w, NULL, RUN_LEFTOVER, n, NULL);
 	w->phase = PHASE_OVER;
 	warden_finish(w, RUN_LEFTOVER, 0);
@@ -546,15 +473,14 @@ void warden_settled(struct warden *w)
 	warden_find_marked(w);
 	warden_tell_changes(w);
 	w->run.over_ticks = w->over_ns / (CLOCK_NS_PER_S / (uint64_t)w->host.ticks_per_second);
-	table_free(w->left);
-	w->left = warden_look(w, DETAIL_BASIC, AFTER_NS);
+	look_last(w);
 	n = w->left ? w->left->procs.n : 0;
-	if (!n) {
+	if (w->left && !n) {
 		finished(w);
 		return;
 	}
-	w->kept = count_kept(w, w->left);
-	if (w->o->leftover == LEFTOVER_END && w->kept < n)
+	w->kept = w->left ? count_kept(w, w->left) : 0;
+	if (w->o->leftover == LEFTOVER_END && warden_left_any(w))
 		warden_end(w, CAUSE_LEFTOVER, 0);
 	else
 		left_behind(w, n);

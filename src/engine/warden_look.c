@@ -2,6 +2,7 @@
 #include "engine/warden_parts.h"
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/proc_stat.h"
 #include "contain/cgroup.h"
 #include "record/process_json.h"
@@ -106,20 +107,24 @@ bool warden_drain_others(struct warden *w)
 	       !netlink_lost(w->net);
 }
 
-static bool read_one(struct identity id, struct kin_reading *out)
+/* Whether it is there; -errno: that could not be asked. */
+static int read_one(struct identity id, struct kin_reading *out)
 {
 	struct proc_stat st;
+	int r = proc_stat_read(id.pid, &st);
 
 	*out = (struct kin_reading){.id = id};
-	if (proc_stat_read(id.pid, &st) < 0 || st.start != id.start) {
+	if (file_exhausted(r))
+		return r;
+	if (r < 0 || st.start != id.start) {
 		out->dead = true;
-		return false;
+		return 0;
 	}
 	out->ppid = st.ppid;
 	out->pgid = st.pgid;
 	out->sid = st.sid;
 	out->dead = st.state == 'Z' && st.threads <= 1;
-	return true;
+	return 1;
 }
 
 /* Those that kin knows of, and those in the unit that it does not.  known: how many are first. */
@@ -150,8 +155,9 @@ void warden_read(struct warden *w, enum reading what)
 	for (size_t i = 0; i < ids.n; i++) {
 		struct kin_reading r;
 		bool found = i >= known;
+		int there = read_one(ids.v[i], &r);
 
-		if (!read_one(ids.v[i], &r) && found)
+		if (there < 0 || (!there && found))
 			continue;
 		if (found)
 			r.evidence =
@@ -275,22 +281,26 @@ int warden_members(struct warden *w, struct identity_list *out, struct err *err)
 		bool there = !m[i].alive || (in_unit && bsearch(&m[i].id, out->v + first, in_unit,
 								sizeof(*out->v), identity_order));
 		struct kin_reading now;
-
 		/* what has become of it may not have been taken yet */
-		if (!there && read_one(m[i].id, &now) && !now.dead && !VEC_PUSH(out, m[i].id))
+		int found = there ? 0 : read_one(m[i].id, &now);
+
+		if (found < 0)
+			r = err_errno(err, -found, "/proc/%d/stat", (int)m[i].id.pid);
+		else if (found && !now.dead && !VEC_PUSH(out, m[i].id))
 			r = err_nomem(err);
 	}
 	return r;
 }
 
-struct table *warden_look(struct warden *w, unsigned details, uint64_t within_ns)
+/* Fills t with the members.  0 or -errno: who they are could not be read. */
+static int look(struct warden *w, struct table *t, unsigned details, uint64_t within_ns,
+		struct err *err)
 {
-	struct table *t = table_new();
 	struct identity_list ids = {0};
-	bool ok = t && warden_members(w, &ids, NULL) == 0;
+	int r = warden_members(w, &ids, err);
 	uint64_t until_ns;
 
-	if (ok) {
+	if (!r) {
 		t->host = w->host;
 		t->host.wall_ns = clock_wall_ns();
 		t->host.boot_ns = clock_boot_ns();
@@ -300,23 +310,41 @@ struct table *warden_look(struct warden *w, unsigned details, uint64_t within_ns
 		t->coverage.partial = true;
 	}
 	until_ns = clock_boot_ns() + within_ns;
-	for (size_t i = 0; ok && i < ids.n; i++) {
+	for (size_t i = 0; !r && i < ids.n; i++) {
 		struct process p = {.id = ids.v[i]};
 		unsigned bits = clock_boot_ns() < until_ns ? details : 0;
+		struct err why;
+		int got = source_process(w->source, bits, &p, &why);
 
-		if (source_process(w->source, bits, &p, NULL) < 0 || process_is_dead(&p)) {
+		if (got < 0 || process_is_dead(&p)) {
+			if (file_exhausted(got))
+				r = err_set(err, -got, "%s", why.text);
 			process_clear(&p);
 			continue;
 		}
 		add_kin_facts(w, &p);
 		if (w->run.cgroup.data && selector_in_cgroup(&p, w->run.cgroup.data))
 			p.evidence |= EVIDENCE_CGROUP;
-		ok = table_add(t, &p);
-	}
-	if (ok) {
-		table_sort(t);
-		table_count_coverage(t);
+		r = table_add(t, &p) ? 0 : err_nomem(err);
 	}
 	free(ids.v);
-	return t;
+	return r;
+}
+
+void warden_look(struct warden *w, unsigned details, uint64_t within_ns)
+{
+	struct table *t = table_new();
+	int r;
+
+	table_free(w->left);
+	w->left = NULL;
+	w->unread = (struct err){0};
+	r = t ? look(w, t, details, within_ns, &w->unread) : err_nomem(&w->unread);
+	if (r < 0) {
+		table_free(t);
+		return;
+	}
+	table_sort(t);
+	table_count_coverage(t);
+	w->left = t;
 }

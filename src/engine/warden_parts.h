@@ -1,8 +1,8 @@
 /*
  * The inside of the warden, shared by the files that make it: warden.c (making and waiting),
  * warden_hold.c (what holds the command), warden_end.c (the order in which a run ends),
- * warden_reap.c (who has ended), warden_look.c (reading its members), warden_streams.c (who keeps
- * its streams open), warden_tell.c (its journal), warden_result.c (what the front is told).
+ * warden_helper.c (--on-expire), warden_reap.c (who has ended), warden_look.c (reading its
+ * members), warden_streams.c (who keeps its streams open), warden_tell.c (its journal), warden_result.c (what the front is told).
  */
 #ifndef STRAY_ENGINE_WARDEN_PARTS_H
 #define STRAY_ENGINE_WARDEN_PARTS_H
@@ -106,7 +106,8 @@ struct warden {
 	struct deny deny;          /* --detach=deny */
 	VEC(struct leaver) denied; /* who tried */
 	size_t tries;              /* in all */
-	struct table *left;        /* owned: the last look at who is alive */
+	struct table *left;        /* owned: the last look at who is alive; NULL: not known */
+	struct err unread;         /* why not */
 	int signal_fd, timer_fd;
 	int run_dir;               /* the directory of the run; -1: none */
 	int door;                  /* warden_door.h; -1: none */
@@ -213,11 +214,9 @@ void warden_find_marked(struct warden *w);
 /* Looks for members that left the run's cgroup, and tells of each once. */
 void warden_find_moved(struct warden *w);
 
-/*
- * A table of who is alive now, with as many details as can be read within that time; owned by the
- * caller, NULL when out of memory.
- */
-struct table *warden_look(struct warden *w, unsigned details, uint64_t within_ns);
+/* Takes who is alive now into left, with as many details as can be read within that time; where
+ * that cannot be known left is NULL, and unread says why. */
+void warden_look(struct warden *w, unsigned details, uint64_t within_ns);
 
 /* Certain and likely members that are alive, as the unit and the events have it. */
 int warden_members(struct warden *w, struct identity_list *out, struct err *err);
@@ -256,6 +255,12 @@ const struct keep_rule *warden_keeps(const struct warden *w, const struct proces
 /* The command has ended, and its members had their moment. */
 void warden_settled(struct warden *w);
 
+/* --- warden_helper.c --- */
+
+void warden_start_helper(struct warden *w);
+/* The helper has ended, or its time is over; true also where there is none. */
+bool warden_helper_is_done(struct warden *w);
+
 /* --- warden_tell.c --- */
 
 /* Answers those who wait for leave to detach: they get none, and it is told. */
@@ -282,6 +287,8 @@ void warden_tell_intent(struct warden *w, int sig, const struct identity *to, si
 
 /* --- warden_result.c --- */
 
+/* Whether somebody lives on whom no rule spares, or that is not known. */
+bool warden_left_any(const struct warden *w);
 /* Writes the result's members, and tells the front that it is over. */
 void warden_finish(struct warden *w, enum run_state state, int status);
 

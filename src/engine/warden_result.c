@@ -133,6 +133,7 @@ static void write_counts(struct warden *w, struct jw *j)
 	jw_array_end(j);
 	jw_uint(j, "events_lost", c.lost);
 	jw_str(j, "no_events", w->net ? NULL : w->net_why.text);
+	jw_str(j, "unread", w->unread.code ? w->unread.text : NULL);
 	jw_object_end(j);
 }
 
@@ -267,17 +268,23 @@ static const char *ended_for(const struct warden *w)
 static void say_ended(struct warden *w, size_t alive)
 {
 	size_t n = 0, gone = 0;
+	bool unread = w->unread.code;
 	const struct ladder_outcome *o = w->ladder ? ladder_outcomes(w->ladder, &n) : NULL;
 	double s = (double)(clock_boot_ns() - w->began_ns) / 1e9;
 
 	for (size_t i = 0; i < n; i++)
 		gone += o[i].gone;
-	if (!w->ladder) {
+	if (!w->ladder && !unread) {
 		warden_say(w, "ended by process %d: %zu ALIVE, %.1f s after it began",
 			   (int)w->visitor_pid, alive, s);
 		return;
 	}
-	if (alive)
+	if (unread)
+		warden_say(w,
+			   "%s: %zu of %zu gone, %.1f s after it began; WHO ELSE IS ALIVE COULD "
+			   "NOT BE READ: %s",
+			   ended_for(w), gone, n, s, w->unread.text);
+	else if (alive)
 		warden_say(w, "%s: %zu of %zu gone, %zu ALIVE, %.1f s after it began", ended_for(w),
 			   gone, n, alive, s);
 	else
@@ -293,6 +300,9 @@ static void say_over(struct warden *w, enum run_state state, const struct err *l
 
 	if (w->cause != CAUSE_NONE) {
 		say_ended(w, alive);
+	} else if (w->unread.code) {
+		warden_say(w, "the command ended, and WHO IT LEFT COULD NOT BE READ: %s",
+			   w->unread.text);
 	} else if (state == RUN_LEFTOVER && w->o->leftover != LEFTOVER_KEEP && alive > w->kept) {
 		warden_say(w, "the command ended and left %zu alive%s%s%s:", alive - w->kept,
 			   w->log ? " (stray end run:" : "", w->log ? w->start->id : "",
@@ -316,10 +326,14 @@ static int command_status(const struct warden *w)
 					: 128 + WTERMSIG(w->cmd_status);
 }
 
+bool warden_left_any(const struct warden *w)
+{
+	return !w->left || w->left->procs.n > w->kept;
+}
+
 /* status: of the cause, 0: the command's own decides. */
 static int final_status(const struct warden *w, enum run_state state, int status, bool lost)
 {
-	size_t alive = w->left ? w->left->procs.n : 0;
 	int own = command_status(w);
 
 	if (w->o->preserve_status && (status == 123 || status == 124))
@@ -327,7 +341,7 @@ static int final_status(const struct warden *w, enum run_state state, int status
 	else if (!status)
 		status = own;
 	if (!status && state == RUN_LEFTOVER && w->o->leftover == LEFTOVER_REPORT &&
-	    alive > w->kept && !w->o->preserve_status)
+	    warden_left_any(w) && !w->o->preserve_status)
 		status = 123;
 	if (lost && (status == 0 || status == 123))
 		status = 122;

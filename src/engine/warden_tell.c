@@ -436,8 +436,8 @@ void warden_tell_sent(struct warden *w)
 
 void warden_tell_survivors(struct warden *w, const struct table *t)
 {
-	size_t n;
-	const struct ladder_outcome *o = ladder_outcomes(w->ladder, &n);
+	size_t n = 0;
+	const struct ladder_outcome *o = w->ladder ? ladder_outcomes(w->ladder, &n) : NULL;
 
 	for (size_t i = 0; i < n; i++) {
 		struct jw *j;
@@ -450,7 +450,7 @@ void warden_tell_survivors(struct warden *w, const struct table *t)
 			process_json_identity(j, "process", o[i].id);
 			sent_json_signal(j, "signal",
 					 o[i].last_signal ? o[i].last_signal : SIGTERM);
-			jw_str(j, "why", survivor_why(table_find(t, o[i].id), &o[i]));
+			jw_str(j, "why", survivor_why(t ? table_find(t, o[i].id) : NULL, &o[i]));
 			jw_str(j, "errno", o[i].error ? err_name(o[i].error) : NULL);
 		}
 		runlog_add(w->log, RUNLOG_FACT);

@@ -286,6 +286,10 @@ static int fold_loss(struct export *x, const json_t *event)
 				  "a writer died while it wrote: %" PRIu64
 				  " bytes before event %" PRIu64 " tell nothing",
 				  event_uint(event, "bytes"), event_uint(event, "seq"));
+	if (event_is(event, "run_closed") && event_str(event, "unread"))
+		return export_gap(x, "unread", 0, at,
+				  "who was alive when the run was over could not be read: %.200s",
+				  event_str(event, "unread"));
 	if (!event_is(event, "clock_stepped"))
 		return 0;
 	json_get_int(event, "by_ns", INT64_MIN, INT64_MAX, &by_ns, NULL, NULL);

@@ -346,7 +346,8 @@ static const struct sentence {
 	{"run_closed", "error", "run closed: {=state}, it never ran: {\"error}"},
 	{"run_closed", "forked",
 	 "run closed: {=state}, alive {#alive}; in all {#forked} forked, {#execed} executed, "
-	 "{#exited} ended; {#events_lost} events lost, {#events_counted} counted only"},
+	 "{#exited} ended; {#events_lost} events lost, {#events_counted} counted only"
+	 "[; who else was alive could not be read: {\"unread}]"},
 	{"run_closed", NULL, "run closed: {=state}, alive {#alive}[, over since {~over_at}]"},
 	{"reach", NULL,
 	 "connections: {/connections}[; not known of {#processes_not_asked} processes]"},

@@ -3,16 +3,19 @@
 """How a run under stray run is ended: in which order, by whom, and what is told of it."""
 import contextlib
 import os
+import resource
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 
-from e2e import PATIENCE, STRAY, Code, Skip, alive, as_root, end_identity, main, start_of, stray, until
-from launched import Running, children_of, gone, run
-from recorded import state
+from e2e import PATIENCE, STRAY, Code, Skip, alive, as_root, end_identity, main, start_of, state_dir, stray, until
+from launched import Running, argv_of, children_of, gone, run
+from recorded import State, state
 
+NOBODY = 65534
 # Ignores TERM, and says when it does; lives for a minute at most.
 STUBBORN = "trap '' TERM INT HUP QUIT; echo $$; sleep 30; sleep 30"
 
@@ -133,6 +136,84 @@ def whatever_a_member_did_it_is_gone_after_the_deadline():
                 at.end(status=124)
                 assert not alive(pid), how
                 assert at.result["state"] == "ended" and not at.result["survivors"], at.result
+
+
+# So many that a descriptor for each cannot be had.
+MANY = """
+import subprocess
+made = [subprocess.Popen(["sleep", "30"]) for _ in range(70)]
+print(*(m.pid for m in made), flush=True)
+made[0].wait()
+"""
+
+
+def few_descriptors_end_as_many_processes_as_many_do():
+    with state() as s:
+        for soft, hard in ((26, 26), (40, 40), (64, 64), (40, 4096)):
+            def few(soft=soft, hard=hard):
+                resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+            with Running(s, "-q", "-k", "0.2", cmd=["python3", "-c", MANY], preexec_fn=few) as at:
+                pids = list(map(int, at.process.stdout.readline().split()))
+                assert len(pids) == 70, (soft, pids)
+                at.process.terminate()
+                at.end(status=128 + signal.SIGTERM)
+                assert not any(map(alive, pids)), soft
+                assert at.result["state"] == "ended" and not at.result["survivors"], at.result
+                assert {t["pid"] for t in at.result["signals"][0]["to"]} >= set(pids)
+
+
+# A cgroup of the user's own, where /proc shows a user no others: CMD is what another may not see.
+HIDES = """
+d=$1; shift
+mount -t proc -o hidepid=2 proc /proc && mkdir "$d" && chown -R {user} "$d" || exit 77
+echo 0 >"$d/cgroup.procs" || exit 77
+exec setpriv --reuid {user} --regid {user} --clear-groups "$@"
+"""
+
+
+def who_cannot_be_seen_is_not_said_to_be_gone():
+    as_root()
+    with open("/proc/self/mountinfo", encoding="utf-8") as f:
+        root = next((line.split()[4] for line in f if " - cgroup2 " in line), None)
+    if not root:
+        raise Skip("no cgroup v2")
+    with state_dir(NOBODY) as path, tempfile.TemporaryDirectory() as d:
+        s = State(path)
+        os.chmod(d, 0o755)
+        other = shutil.copy(shutil.which("sleep"), d)
+        os.chmod(other, 0o4755)
+        group = os.path.join(root, f"stray-test-{os.getpid()}")
+
+        def hidden(*args):
+            done = subprocess.run(["unshare", "--mount", "sh", "-c", HIDES.format(user=NOBODY), "sh",
+                                   group, *argv_of(s, *args, cmd=["sh", "-c", f"{other} 5 & {sleep}"])],
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE, text=True, timeout=30, check=False)
+            until(lambda: removed(group))
+            if done.returncode == 77:
+                raise Skip("no proc to mount, or no cgroup to be made")
+            return done
+
+        for args, sleep, status, state_is in ((["-t", "0.5", "-k", "0.2"], "sleep 5", 124, "survived"),
+                                              (["--leftover=report"], "sleep 0.3", 123, "leftover"),
+                                              (["--leftover=end"], "sleep 0.3", 123, "survived")):
+            done = hidden("--id", f"r{status}-{state_is}", *args)
+            assert done.returncode == status and "COULD NOT BE READ" in done.stderr, done
+            closed = s.last(f"r{status}-{state_is}", "run_closed")
+            assert closed["state"] == state_is and "hidepid" in closed["unread"], closed
+            assert "who was alive when the run was over could not be read" in s(
+                "export", f"r{status}-{state_is}", user=NOBODY).stdout
+
+
+def removed(group):
+    """Whether a cgroup is gone, with what is below, once nobody is in it."""
+    with contextlib.suppress(OSError):
+        for inner in os.scandir(group):
+            if inner.is_dir():
+                os.rmdir(inner.path)
+        os.rmdir(group)
+    return not os.path.exists(group)
 
 
 REFORKS = """
@@ -488,6 +569,8 @@ main([
     what_is_asked_after_the_expiry_is_refused_and_before_it_was_accepted,
     what_happened_in_the_grace_is_counted,
     whatever_a_member_did_it_is_gone_after_the_deadline,
+    few_descriptors_end_as_many_processes_as_many_do,
+    who_cannot_be_seen_is_not_said_to_be_gone,
     those_that_fork_each_other_again_are_ended_too,
     what_no_kill_ends_is_named_with_the_reason_and_is_no_success,
     a_signal_to_stray_ends_the_run_and_is_its_status,
