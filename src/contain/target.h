@@ -58,7 +58,8 @@ const char *target_result_name(enum target_result r);
 
 /*
  * Adds a process, alive or not: gone ones are kept, with their result.  Adding one again changes
- * nothing.  *added (may be NULL): the index of it, in either case.
+ * nothing.  *added (may be NULL): the index of it, in either case.  Of the descriptors that may be
+ * open (file_raise_limit() first) some are left to all else: beyond, it is had without one.
  * -EINVAL for a pid <= 1 or our own; -ENOMEM; -EACCES as pidfd_open_identity.
  */
 int target_add(struct target_set *set, struct identity id, size_t *added, struct err *err);
