@@ -19,6 +19,7 @@ makers=()
 
 bail() {
 	echo "Bail out! $*"
+	tui_screen | sed 's/^/# |/'
 	exit 1
 }
 
