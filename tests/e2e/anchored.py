@@ -5,17 +5,16 @@ import os
 import re
 import socket
 import subprocess
-import sys
 import time
 
-from e2e import Made, Skip, main
+from e2e import Made, Skip, in_own_mount_namespace, main
 from recorded import state
 
 
 @contextlib.contextmanager
 def log():
     """Listens where the system log would; returns a function that gives what came since."""
-    if not os.environ.get("ANCHORED_ALONE"):
+    if not os.environ.get("E2E_OWN_MOUNTS"):
         raise Skip("needs root, for a /dev of its own")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as s:
         s.bind("/dev/log")
@@ -95,10 +94,7 @@ def a_log_that_takes_nothing_is_not_waited_for():
 
 
 def in_a_dev_of_its_own():
-    if os.geteuid() == 0 and not os.environ.get("ANCHORED_ALONE"):
-        os.execvpe("unshare", ["unshare", "-m", sys.executable, *sys.argv],
-                   dict(os.environ, ANCHORED_ALONE="1"))
-    if os.environ.get("ANCHORED_ALONE"):
+    if in_own_mount_namespace():
         subprocess.run("mount -t tmpfs -o mode=755 stray-test /dev && mknod -m 666 /dev/null c 1 3"
                        " && mknod -m 666 /dev/urandom c 1 9", shell=True, check=True)
 

@@ -205,7 +205,7 @@ def forty_identical_daemons_are_all_listed_and_ended_by_their_mark():
     code = """
 import tempfile
 for i in range(40):
-    d = tempfile.mkdtemp()
+    d = tempfile.mkdtemp(dir=".")
     p = os.fork()
     if not p:
         os.chdir(d)

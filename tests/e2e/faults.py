@@ -13,7 +13,7 @@ import sys
 import termios
 import time
 
-from e2e import STRAY, Made, alive, as_root, main, until
+from e2e import STRAY, Made, alive, as_root, in_own_mount_namespace, main, until
 from recorded import adopted, frozen, state
 
 PARTS = {  # what stands in a state directory
@@ -363,15 +363,8 @@ def what_a_watched_run_does_is_in_its_journal():
         s("verify")
 
 
-def in_own_mount_namespace():
-    """Small disks are mounted where nobody else sees them."""
-    if os.geteuid() == 0 and not os.environ.get("FAULTS_ALONE"):
-        os.execvpe("unshare", ["unshare", "-m", sys.executable, *sys.argv],
-                   dict(os.environ, FAULTS_ALONE="1"))
-
-
 if __name__ == "__main__":
-    in_own_mount_namespace()
+    in_own_mount_namespace()  # where small disks are mounted, and nobody else sees them
     main([
         a_link_in_the_place_of_anything_is_not_followed,
         a_fifo_in_the_place_of_anything_hangs_nobody,

@@ -240,7 +240,7 @@ class Launch:
         command = launcher.command(world, actor)
         self.run = world.stack.enter_context(Launched(
             world.state, *command, run=self.id, options=options, cwd=world.folder,
-            env=dict(os.environ, **launcher.env(world)), stdin=world.streams[0],
+            env=dict(os.environ, TMPDIR=world.folder, **launcher.env(world)), stdin=world.streams[0],
             stdout=world.streams[1], stderr=world.streams[2], pass_fds=[7]))
         if launcher.name == "ssh":
             world.stack.callback(self.end_remote)
