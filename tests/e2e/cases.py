@@ -2,8 +2,6 @@
 # timeout: 600
 """What public reports of leftovers describe, on real processes: seen, explained, ended."""
 import os
-import signal
-import socket
 import subprocess
 import sys
 import tempfile

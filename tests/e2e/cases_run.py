@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 
-from e2e import LIFE, MKPROC, STRAY, Skip, alive, as_root, end_identity, main, start_of, until
+from e2e import LIFE, MKPROC, Skip, alive, as_root, end_identity, main, start_of, until
 from marked import Launched, assert_gone, members_of_runs, new_id
 from recorded import frozen, state
 

@@ -3,8 +3,6 @@
 """Members of a run by what they hold and whom they asked, on real processes."""
 import contextlib
 import os
-import signal
-import subprocess
 import sys
 import tempfile
 import time

@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import subprocess
-import time
 
 from e2e import LIFE, STRAY, Code, Made, Skip, alive, main, start_of, until
 from recorded import adopted, frozen, state

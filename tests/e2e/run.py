@@ -165,7 +165,7 @@ def a_duration_is_written_as_for_timeout():
             assert 0.25 < time.monotonic() - started < 30, text
         for text in ("0", "0s", "30", "30s", "5m", "1h", "2d"):
             run(s, "-t", text, cmd=["true"], status=0)
-        run(s, f"--deadline=0.2", cmd=["sleep", "60"], status=124)
+        run(s, "--deadline=0.2", cmd=["sleep", "60"], status=124)
 
 
 def without_a_deadline_nothing_is_ended():

@@ -52,7 +52,7 @@ def where_anothers_directory_would_hold_it_nothing_begins():
 def a_limit_on_the_size_of_files_starts_nothing():
     with state() as s, tempfile.TemporaryDirectory() as d:
         mark = os.path.join(d, "started")
-        done = subprocess.run(["sh", "-c", f'ulimit -f 0; "$@" 2>&1 | cat >&3', "sh", STRAY, "run",
+        done = subprocess.run(["sh", "-c", 'ulimit -f 0; "$@" 2>&1 | cat >&3', "sh", STRAY, "run",
                                "--state-dir", s.path, "--", "touch", mark], timeout=60,
                               stdin=subprocess.DEVNULL, capture_output=True)
         assert done.returncode != 0 or not os.path.exists(mark), done

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 
-from e2e import PATIENCE, STRAY, Code, Skip, alive, as_root, end_identity, main, start_of, state_dir, stray, until
+from e2e import PATIENCE, STRAY, Code, Skip, alive, as_root, end_identity, main, start_of, state_dir, until
 from launched import Running, argv_of, children_of, gone, run
 from recorded import State, state
 
