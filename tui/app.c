@@ -410,6 +410,7 @@ static int first_scan(struct app *a, struct err *err)
 	until = clock_boot_ns() + FIRST_RUN_NS;
 	while (!r && !a->quit && a->record.opening && clock_boot_ns() < until)
 		r = wait_first(a, err);
+	view_find_waiting(&a->view);
 	if (!r)
 		r = listener_follow(a->listener, &a->tracker, err);
 	return r ? r : watch(a, err);

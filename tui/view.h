@@ -149,6 +149,7 @@ struct view {
 	bool elsewhere;     /* the diff screen shows the rest of the host */
 	bool bell;          /* taken by the app */
 	bool touched;       /* a key was pressed, or the mouse */
+	bool find_waits;    /* what was typed to be found, for the first list */
 
 	char message[320]; /* until the next key; "" none */
 	enum style message_style;
@@ -250,6 +251,8 @@ bool view_has_way_back(const struct view *v);
 
 /* Finds the next row that matches view.find; unfolds what hides it. */
 void view_find(struct view *v, int direction);
+/* The search that was typed before there was a list. */
+void view_find_waiting(struct view *v);
 
 /* "2 of 2 gone", "1 of 2 gone; 4131 alive (ignores the signal)" */
 void view_outcome_words(const struct act_outcome *o, struct line *l);

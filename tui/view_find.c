@@ -109,6 +109,13 @@ static void say_number(struct view *v)
 		 (int)v->find.number, v->cursor_words);
 }
 
+void view_find_waiting(struct view *v)
+{
+	if (v->find_waits && v->k->now)
+		view_find(v, 0);
+	v->find_waits = false;
+}
+
 void view_find(struct view *v, int direction)
 {
 	const struct process *p;

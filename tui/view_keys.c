@@ -28,8 +28,10 @@ static void search(struct view *v, int direction)
 		view_runs_find(v, direction);
 	else if (v->screen == SCREEN_EVENTS)
 		view_events_find(v, direction);
-	else
+	else if (v->k->now)
 		view_find(v, direction);
+	else
+		v->find_waits = true;
 }
 
 static void filtered(struct view *v)
@@ -38,7 +40,7 @@ static void filtered(struct view *v)
 		view_runs_filter(v);
 	else if (v->screen == SCREEN_EVENTS)
 		view_events_filter(v);
-	else
+	else if (v->k->now)
 		view_show(v, v->list);
 }
 
@@ -273,10 +275,12 @@ static enum request record_action(struct view *v, enum action a)
 	return REQUEST_NONE;
 }
 
-/* Before the first scan there is nothing that the other keys could be about. */
+/* Before the first scan there is nothing that the other keys could be about.  What is searched for
+ * may be typed: its letters would be keys else. */
 static bool means_something(const struct view *v, enum action a)
 {
-	return v->k->now || a == ACTION_QUIT || a == ACTION_CANCEL || a == ACTION_HELP;
+	return v->k->now || a == ACTION_QUIT || a == ACTION_CANCEL || a == ACTION_HELP ||
+	       a == ACTION_FIND || a == ACTION_FILTER;
 }
 
 static enum request list_key(struct view *v, const struct keymap_entry *e)

@@ -570,11 +570,36 @@ static void keys_before_the_first_scan_do_no_harm(void **state)
 
 	(void)state;
 	world_start(&w, 24, 100);
-	world_keys(&w, "T K x z F9 Enter r Enter / u o a S i Down Space c w l d s Right Tick n");
+	world_keys(&w, "T K x z F9 Enter r Enter n u o a S i Down Space c w l d s Right Tick n");
 	world_keys(&w, "?");
 	world_shows(&w, "Help: keys");
 	world_keys(&w, "Esc q");
 	assert_int_equal(w.asked[REQUEST_QUIT], 1);
+	world_end(&w);
+}
+
+static void what_is_searched_for_may_be_typed_before_the_first_scan(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_start(&w, 24, 100);
+	world_keys(&w, "/ <41> Tick <31>");
+	world_shows(&w, "find: 4131");
+	world_keys(&w, "Enter");
+	world_scan(&w, world_incident());
+	view_find_waiting(&w.view);
+	assert_int_equal(view_process(&w.view)->id.pid, 4131);
+	world_keys(&w, "Home");
+	view_find_waiting(&w.view); /* once */
+	assert_int_equal(w.view.cursor, 0);
+	world_end(&w);
+	world_start(&w, 24, 100);
+	world_keys(&w, "F4 <nobody-has-this> Enter F4 Esc / <x> Esc F4 <4131> Enter");
+	world_scan(&w, world_incident());
+	view_find_waiting(&w.view);
+	world_shows(&w, "4131");
+	world_shows(&w, "1 SHOWN");
 	world_end(&w);
 }
 
@@ -627,6 +652,7 @@ int main(void)
 		cmocka_unit_test(the_first_order_is_by_who_is_connected),
 		cmocka_unit_test(tags_are_kept_by_identity),
 		cmocka_unit_test(keys_before_the_first_scan_do_no_harm),
+		cmocka_unit_test(what_is_searched_for_may_be_typed_before_the_first_scan),
 		cmocka_unit_test(a_failed_scan_says_that_the_screen_is_old),
 	};
 
