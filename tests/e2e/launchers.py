@@ -290,11 +290,15 @@ class World:
         self.actor = f"{self.folder}/actor.py"
         with open(self.actor, "w", encoding="utf-8") as f:
             f.write(ACTOR)
+        seven = os.open(f"{self.folder}/seven", os.O_WRONLY | os.O_CREAT, 0o644)
+        if seven == 7:  # whoever started us left 3 to 6 open
+            os.set_inheritable(7, True)
+        else:
+            os.dup2(seven, 7, inheritable=True)
+            os.close(seven)
+        stack.callback(os.close, 7)
         self.streams = [stack.enter_context(open(f"{self.folder}/{name}", "w+", encoding="utf-8"))
                         for name in ("in", "out", "err")]
-        with open(f"{self.folder}/seven", "w", encoding="utf-8") as seven:
-            os.dup2(seven.fileno(), 7, inheritable=True)
-        stack.callback(os.close, 7)
         self.authority = Authority(self.state)
         stack.callback(self.authority.close)
         self._server = None
@@ -374,7 +378,8 @@ def at_the_deadline(world, launcher):
         handed = run.events("handed_off")
         assert [e["comm"] for e in handed] == ["ssh"]
         with open(world.folder + "/err", encoding="utf-8") as f:
-            assert f"handed off by {handed[0]['process']['pid']} ssh" in f.read()
+            said = f.read()
+            assert f"handed off by {handed[0]['process']['pid']} ssh" in said, (handed, said)
         expired = run.events("deadline_expired")[0]["mono_ns"]
         until(lambda: any(asked > expired for asked, _ in world.authority.of(launch.id)))
         launch.end_remote()
