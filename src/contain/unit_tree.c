@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #define CHILDREN_MAX (4u << 20)
+#define LOOKS_MAX 16 /* at the reaper's children, while others come to it */
 
 /* A process whose children are still to be found. */
 struct parent {
@@ -21,8 +22,9 @@ struct parent {
 struct walk {
 	const struct unit *u;
 	struct identity_list *out;
+	size_t first; /* of out: what was in it before */
 	VEC(struct parent) todo;
-	bool unsupported; /* the kernel has no children file (CONFIG_PROC_CHILDREN) */
+	struct pid_list seen, fresh; /* children of the reaper: in looks before, in this one */
 };
 
 static bool is_excluded(const struct unit *u, struct identity id)
@@ -33,13 +35,28 @@ static bool is_excluded(const struct unit *u, struct identity id)
 	return false;
 }
 
+static bool is_in(const struct walk *w, struct identity id)
+{
+	for (size_t i = w->first; i < w->out->n; i++)
+		if (identity_same(w->out->v[i], id))
+			return true;
+	return false;
+}
+
 /* Takes pid as a child of parent, if it is one: its own stat says so. */
 static int take_child(struct walk *w, pid_t pid, pid_t parent, struct err *err)
 {
 	struct proc_stat st;
 	struct parent p;
-	int r = proc_stat_read(pid, &st);
+	int r;
 
+	if (parent == w->u->reaper.pid) {
+		if (pid_listed(&w->seen, pid))
+			return 0;
+		if (!VEC_PUSH(&w->fresh, pid))
+			return err_nomem(err);
+	}
+	r = proc_stat_read(pid, &st);
 	if (file_exhausted(r))
 		return err_errno(err, -r, "/proc/%d/stat", (int)pid);
 	if (r < 0 || st.ppid != parent) {
@@ -53,6 +70,8 @@ static int take_child(struct walk *w, pid_t pid, pid_t parent, struct err *err)
 	if (is_excluded(w->u, p.id))
 		return 0;
 	if (st.state == 'Z' && st.threads <= 1) /* nor has it children: they were adopted */
+		return 0;
+	if (w->seen.n && is_in(w, p.id)) /* it was another's child in the look before */
 		return 0;
 	return identity_list_add(w->out, p.id) && VEC_PUSH(&w->todo, p) ? 0 : err_nomem(err);
 }
@@ -122,10 +141,43 @@ static int walk_down(struct walk *w, struct err *err)
 
 		r = children_of(w, &p, err);
 	}
-	free(w->todo.v);
-	w->todo.v = NULL;
-	w->todo.n = w->todo.cap = 0;
 	return r;
+}
+
+/* What the reaper had no child of in the looks before has been seen now.  1: there was some. */
+static int take_fresh(struct walk *w, struct err *err)
+{
+	int some = w->fresh.n > 0;
+
+	for (size_t i = 0; i < w->fresh.n; i++)
+		if (!VEC_PUSH(&w->seen, w->fresh.v[i]))
+			return err_nomem(err);
+	w->fresh.n = 0;
+	if (some)
+		qsort(w->seen.v, w->seen.n, sizeof(pid_t), pid_order);
+	return some;
+}
+
+/*
+ * One that has been listed may be dead when it is read, and whom it forked the reaper's child by
+ * then: so the reaper is asked again until it has no child that was not seen.  That nobody is alive
+ * holds then of the moment of the last question.
+ */
+static int walk(struct walk *w, struct err *err)
+{
+	struct parent top = {.id = w->u->reaper};
+	int r = 1;
+
+	for (unsigned i = 0; r > 0 && i < LOOKS_MAX; i++) {
+		r = VEC_PUSH(&w->todo, top) ? walk_down(w, err) : err_nomem(err);
+		if (!r)
+			r = take_fresh(w, err);
+	}
+	w->out->unsteady |= r > 0;
+	free(w->todo.v);
+	free(w->seen.v);
+	free(w->fresh.v);
+	return r < 0 ? r : 0;
 }
 
 /* Without children files: each process of the host, and who its parent is. */
@@ -203,13 +255,12 @@ static int members_by_scan(const struct unit *u, struct identity_list *out, stru
 
 int unit_tree_members(const struct unit *u, struct identity_list *out, struct err *err)
 {
-	struct walk w = {.u = u, .out = out};
-	struct parent top = {.id = u->reaper};
+	struct walk w = {.u = u, .out = out, .first = out->n};
 	char name[64];
 
 	snprintf(name, sizeof(name), "/proc/%d/task/%d/children", (int)u->reaper.pid,
 		 (int)u->reaper.pid);
 	if (access(name, R_OK) < 0)
 		return members_by_scan(u, out, err);
-	return VEC_PUSH(&w.todo, top) ? walk_down(&w, err) : err_nomem(err);
+	return walk(&w, err);
 }
