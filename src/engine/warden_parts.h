@@ -2,7 +2,8 @@
  * The inside of the warden, shared by the files that make it: warden.c (making and waiting),
  * warden_hold.c (what holds the command), warden_end.c (the order in which a run ends),
  * warden_helper.c (--on-expire), warden_reap.c (who has ended), warden_look.c (reading its
- * members), warden_streams.c (who keeps its streams open), warden_tell.c (its journal), warden_result.c (what the front is told).
+ * members), warden_streams.c (who keeps its streams open), warden_tell.c (its journal),
+ * warden_result.c (what the front is told).
  */
 #ifndef STRAY_ENGINE_WARDEN_PARTS_H
 #define STRAY_ENGINE_WARDEN_PARTS_H
