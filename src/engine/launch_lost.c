@@ -155,6 +155,8 @@ static void tell_closed(struct lost *l, enum run_state to, size_t alive)
 		jw_str(j, "act", "end");
 		jw_str(j, "state", run_state_name(to));
 		jw_uint(j, "alive", alive);
+		if (!alive && to == RUN_SURVIVED)
+			jw_str(j, "unread", "nobody is seen in it, and it is not empty");
 	}
 	recorded_change(&l->run, "run_closed", to, NULL);
 }

@@ -313,7 +313,7 @@ static int look(struct warden *w, struct table *t, unsigned details, uint64_t wi
 	for (size_t i = 0; !r && i < ids.n; i++) {
 		struct process p = {.id = ids.v[i]};
 		unsigned bits = clock_boot_ns() < until_ns ? details : 0;
-		struct err why;
+		struct err why = {0};
 		int got = source_process(w->source, bits, &p, &why);
 
 		if (got < 0 || process_is_dead(&p)) {
