@@ -7,8 +7,8 @@ import sys
 import tempfile
 import time
 
-from e2e import (LIFE, STRAY, Code, Made, Skip, alive, as_root, end, end_identity, listed, main, start_of, state_dir,
-                 stray, stray_json, until, why)
+from e2e import (EXECED, LIFE, STRAY, Code, Made, Skip, alive, as_root, end, end_identity, listed,
+                 main, start_of, state_dir, stray, stray_json, until, why)
 
 NOBODY = 65534
 
@@ -412,7 +412,7 @@ def where_proc_hides_processes_nobody_is_called_an_orphan():
     import json
     script = f"""
 mount -t proc -o hidepid=2 proc /proc || exit 77
-setpriv --reuid {NOBODY} --regid {NOBODY} --clear-groups sh -c 'sleep {LIFE}.25 >/dev/null 2>&1 & {STRAY} list --json; s=$?; {STRAY} list --suspects | grep hidepid; kill $!; exit $s'
+setpriv --reuid {NOBODY} --regid {NOBODY} --clear-groups sh -c 'sleep {LIFE}.25 >/dev/null 2>&1 & {EXECED}; {STRAY} list --json; s=$?; {STRAY} list --suspects | grep hidepid; kill $!; exit $s'
 """
     done = subprocess.run(["unshare", "--mount", "sh", "-c", script], capture_output=True, text=True,
                           timeout=LIFE)

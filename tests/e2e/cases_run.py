@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 
-from e2e import LIFE, MKPROC, Skip, alive, as_root, end_identity, main, start_of, until
+from e2e import EXECED, LIFE, MKPROC, Skip, alive, as_root, end_identity, main, start_of, until
 from marked import Launched, assert_gone, members_of_runs, new_id
 from recorded import frozen, state
 
@@ -217,7 +217,7 @@ class At:
 def what_a_silent_child_keeps_open_is_named_and_nobody_waits_for_it():
     with state() as s:
         began = time.monotonic()
-        with Launched(s, "sh", "-c", f"sleep {LIFE} </dev/null >/dev/null & echo $!",
+        with Launched(s, "sh", "-c", f"sleep {LIFE} </dev/null >/dev/null & echo $!; {EXECED}",
                       stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
             pid = int(run.process.stdout.readline())
             start = start_of(pid)
@@ -354,7 +354,7 @@ def a_frozen_member_is_left_and_named():
     os.mkdir(path)
     try:
         with state() as s, Launched(
-                s, "sh", "-c", f"sleep {LIFE} & echo $! >{path}/cgroup.procs; "
+                s, "sh", "-c", f"sleep {LIFE} & {EXECED}; echo $! >{path}/cgroup.procs; "
                 f"echo FROZEN >{path}/freezer.state; {SLEEP}", options=["-t", "4", "-k", "0"]) as run:
             members = run.await_members("sleep", "sleep")
             result = run.finish(124)

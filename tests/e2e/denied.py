@@ -4,11 +4,10 @@
 import contextlib
 import functools
 import os
-import shutil
 import subprocess
 import tempfile
 
-from e2e import STRAY, Skip, as_root, main, stray
+from e2e import STRAY, Skip, as_root, main, stray, traced, works
 from marked import Launched, assert_gone
 from recorded import state
 
@@ -57,23 +56,10 @@ def kind_here():
     return "cgroup" if cgroup_here() else "subreaper"
 
 
-@functools.cache
-def works(*argv):
-    """Whether that command can be used here at all."""
-    return shutil.which(argv[0]) and subprocess.run(
-        argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL, timeout=30).returncode == 0
-
-
 def injected(inject, *only):
     """A wrapper under which the system call fails, where it is about one of these paths."""
-    if not works("strace", "-f", "-o", "/dev/null", "true"):
-        raise Skip("no strace that may trace")
     paths = [word for path in only for word in ("-P", path)]
-    # who is traced cannot be looked through for leaks (check-asan)
-    quiet = ["env", "ASAN_OPTIONS=detect_leaks=0"] if "ASAN_OPTIONS" in os.environ else []
-    return [*quiet, "strace", "-f", "-qq", "-o", "/dev/null", "--signal=none", *paths, "-e",
-            f"inject={inject}"]
+    return traced("-o", "/dev/null", *paths, "-e", f"inject={inject}")
 
 
 def namespace(*options):

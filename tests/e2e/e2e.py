@@ -6,6 +6,7 @@ killed by identity when the test is over, failed or not.
 """
 import atexit
 import contextlib
+import functools
 import json
 import os
 import select
@@ -38,11 +39,30 @@ STRAY = for_everybody(os.environ.get("STRAY", os.path.join(BUILD, "stray")))
 MKPROC = os.path.abspath(os.environ.get("MKPROC", os.path.join(BUILD, "mkproc")))
 LIFE = 60  # seconds that anything made here lives at most
 PATIENCE = 15
+# In a shell's script: its last child is no copy of the shell any more, but what it was to be.
+EXECED = "while [ /proc/$!/exe -ef /proc/$$/exe ]; do :; done"
 PLACE = open_folder()  # where situations are: what other tests leave elsewhere is no part of them
 
 
 class Skip(Exception):
     """This test cannot run here: why."""
+
+
+@functools.cache
+def works(*argv):
+    """Whether that command can be used here at all."""
+    return shutil.which(argv[0]) and subprocess.run(
+        argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL, timeout=30).returncode == 0
+
+
+def traced(*options):
+    """What a command line begins with to be followed by strace, with all that it makes."""
+    if not works("strace", "-f", "-o", "/dev/null", "true"):
+        raise Skip("no strace that may trace")
+    # who is traced cannot be looked through for leaks (check-asan)
+    quiet = ["env", "ASAN_OPTIONS=detect_leaks=0"] if "ASAN_OPTIONS" in os.environ else []
+    return [*quiet, "strace", "-f", "-qq", "--signal=none", *options]
 
 
 class Made:

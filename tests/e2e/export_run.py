@@ -7,7 +7,7 @@ import re
 import subprocess
 import tempfile
 
-from e2e import STRAY, end_identity, main, until
+from e2e import EXECED, STRAY, end_identity, main, until
 from launched import Running, clean, run
 from recorded import state
 
@@ -87,7 +87,7 @@ def what_was_handed_off_and_who_was_refused_to_leave():
 def a_leftover_that_a_rule_kept_is_explained_by_it():
     with state() as s:
         run(s, "--id=r", "--leftover=end", "--keep=args=sleep 60", status=0,
-            sh="sleep 60 & sleep 61 &")
+            sh=f"sleep 60 & {EXECED}; sleep 61 & {EXECED}")
         text, data = export(s, "r")
         kept = [m for m in data["leftovers"] if m["args"] == ["sleep", "60"]][0]
         ended = [m for m in data["leftovers"] if m["args"] == ["sleep", "61"]][0]

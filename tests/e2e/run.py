@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 
-from e2e import STRAY, Code, Made, Skip, alive, main, start_of, stray, until
+from e2e import EXECED, STRAY, Code, Made, Skip, alive, main, start_of, stray, until
 from launched import Running, clean, gone, pids_of, run
 from recorded import state
 
@@ -181,8 +181,8 @@ def signals_of(done):
 def the_grace_lets_it_end_by_itself_and_is_over_when_it_has():
     with state() as s:
         started = time.monotonic()
-        done = run(s, "-t", "0.3", "-k", "40", status=124,
-                   sh="trap 'sleep 0.4; echo cleaned; exit 0' TERM; sleep 60 & wait")
+        done = run(s, "-t", "1", "-k", "40", status=124,
+                   sh=f"trap 'sleep 0.4; echo cleaned; exit 0' TERM; sleep 60 & {EXECED}; wait")
         assert done.out == "cleaned\n" and signals_of(done) == ["TERM"], done
         assert time.monotonic() - started < 30
 
@@ -222,7 +222,7 @@ def the_three_checks_of_a_plain_before_and_after_harness():
             assert out["exit_code"] == 0 and out["state"] == "finished", out
             # on a busy host another may end just then, but not each time
             until(lambda: run(s, cmd=cmd, status=0).result["removed_processes"] == [])
-        done = run(s, sh="sleep 120 &", status=123)
+        done = run(s, sh=f"sleep 120 & {EXECED}", status=123)
         left = done.result["added_processes"]
         assert [p["cmdline"] for p in left] == ["sleep 120"], left
         assert left[0]["args"] == ["sleep", "120"] and left[0]["exe"].endswith("/sleep"), left
@@ -235,7 +235,8 @@ def the_three_checks_of_a_plain_before_and_after_harness():
 
 def a_leftover_is_told_by_who_it_is_and_how_it_got_away():
     with state() as s:
-        done = run(s, sh="sleep 60 & setsid sleep 61 & sleep 0.5", status=123)
+        done = run(s, sh=f"sleep 60 & {EXECED}; setsid sleep 61 & {EXECED}; sleep 0.5",
+                   status=123)
         by = {p["args"][1]: p for p in done.result["added_processes"]}
         assert set(by) == {"60", "61"}, done.result
         assert by["60"]["classes"] == ["left"] and "fork" in by["60"]["evidence"], by["60"]
@@ -293,13 +294,13 @@ def what_a_rule_keeps_is_spared_and_recorded_with_the_rule():
     exe = os.path.realpath("/bin/sleep")
     for rule, other in ((f"exe={exe}", "exe=/no/such"), ("args=sleep 60", "args=sleep 61")):
         with state() as s:
-            done = run(s, "--keep", rule, sh="sleep 60 &", status=0)
+            done = run(s, "--keep", rule, sh=f"sleep 60 & {EXECED}", status=0)
             kept = s.last(done.id, "kept")
             assert kept["rule"] == rule, kept
             assert kept["process"]["pid"] == done.result["added_processes"][0]["pid"]
             assert not s.events(done.id, "leftover") and "1 kept by rule" in done.err, done.err
             clean(s, done.id)
-            done = run(s, f"--keep={other}", sh="sleep 60 &", status=123)
+            done = run(s, f"--keep={other}", sh=f"sleep 60 & {EXECED}", status=123)
             assert not s.events(done.id, "kept")
             clean(s, done.id)
 
@@ -307,7 +308,7 @@ def what_a_rule_keeps_is_spared_and_recorded_with_the_rule():
 def with_leftovers_to_be_ended_only_what_a_rule_keeps_lives():
     with state() as s:
         done = run(s, "--leftover=end", "--keep=args=sleep 60", "--keep=args=no such", status=0,
-                   sh="sleep 60 & echo $!; sleep 61 & echo $!")
+                   sh=f"sleep 60 & echo $!; {EXECED}; sleep 61 & echo $!; {EXECED}")
         kept, ended = map(int, done.out.split())
         assert alive(kept) and gone([ended])
         assert pids_of(done.result["added_processes"]) == [kept], done.result
