@@ -6,6 +6,7 @@
 #include "contain/prompt.h"
 #include "record/digest_cache.h"
 #include "record/outfile.h"
+#include "record/snapshot.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,13 +19,13 @@
 
 struct entry {
 	struct journal_event event; /* ended */
-	enum runlog_class what;
+	enum runlog_class class;
 	bool sync;
 	bool hash; /* digests of programs are to be made, and the event of them */
 	enum run_state to;
-	char *file, *file_text; /* owned; NULL: none */
-	size_t file_len;
-	const char *act, *said; /* of the file's event: literals */
+	struct table *table; /* of a snapshot that is to be made, and the event of it; NULL: none */
+	struct run run;      /* whose members are in it */
+	const char *act, *what; /* of its event: literals */
 };
 
 struct runlog {
@@ -56,8 +57,8 @@ struct runlog {
 static void entry_clear(struct entry *e)
 {
 	journal_event_clear(&e->event);
-	free(e->file);
-	free(e->file_text);
+	table_free(e->table);
+	run_clear(&e->run);
 }
 
 static void note_lost(struct runlog *l, const struct err *why)
@@ -71,28 +72,32 @@ static void note_lost(struct runlog *l, const struct err *why)
 /* --- in the thread --- */
 
 /* Writes the file, and puts together the event that names it with its digest. */
-static int write_file(struct runlog *l, struct entry *e, struct err *err)
+static int write_snapshot(struct runlog *l, struct entry *e, struct err *err)
 {
-	char sha256[DIGEST_HEX], path[RUN_ID_MAX + 64];
+	const struct snapshot_options options = {.pretty = true,
+						 .process = {.run = &e->run, .run_id = e->run.id}};
+	char name[32], sha256[DIGEST_HEX], path[RUN_ID_MAX + 64];
 	struct outfile f = {0};
 	struct jw *j;
-	int r = outfile_create(l->r.dir.fd, e->file, &f, err);
+	int r;
 
-	if (!r && fwrite(e->file_text, 1, e->file_len, f.stream) != e->file_len)
-		r = err_errno(err, errno, "%.100s", e->file);
+	snprintf(name, sizeof(name), "%s.json", e->what);
+	r = outfile_create(l->r.dir.fd, name, &f, err);
+	if (!r)
+		r = snapshot_write(f.stream, e->table, NULL, 0, &options, err);
 	if (!r)
 		r = outfile_finish(&f, err);
 	outfile_discard(&f);
 	if (!r)
-		r = digest_file(l->r.dir.fd, e->file, sha256, NULL, err);
+		r = digest_file(l->r.dir.fd, name, sha256, NULL, err);
 	if (r < 0)
 		return r;
-	snprintf(path, sizeof(path), "runs/%s/%.40s", l->r.dir.id, e->file);
+	snprintf(path, sizeof(path), "runs/%s/%s", l->r.dir.id, name);
 	j = journal_event_begin(&e->event, "snapshot", KNOWN_SCANNED);
 	if (j) {
 		if (e->act)
 			jw_str(j, "act", e->act);
-		jw_str(j, "what", e->said);
+		jw_str(j, "what", e->what);
 		jw_str(j, "file", path);
 		jw_str(j, "sha256", sha256);
 	}
@@ -150,7 +155,7 @@ static void announce(struct runlog *l, size_t n, int error)
 
 static bool is_plain(const struct entry *e)
 {
-	return !e->sync && !e->file && !e->hash;
+	return !e->sync && !e->table && !e->hash;
 }
 
 /* Writes v[0..n), as many at once as belong together. */
@@ -162,10 +167,10 @@ static void write_all(struct runlog *l, struct entry *v, size_t n)
 		int r = 0;
 
 		for (m = 1; i + m < n && m < BATCH_MAX && is_plain(&v[i + m - 1]) &&
-			    !v[i + m].file && !v[i + m].hash;)
+			    !v[i + m].table && !v[i + m].hash;)
 			m++;
-		if (v[i].file)
-			r = write_file(l, &v[i], &why);
+		if (v[i].table)
+			r = write_snapshot(l, &v[i], &why);
 		else if (v[i].hash)
 			r = hash_programs(l, &v[i], &why);
 		if (r < 0)
@@ -307,17 +312,17 @@ static void write_here(struct runlog *l)
 /* Puts e into the queue, which takes it; returns its number, 0 where it was not taken. */
 static uint64_t post(struct runlog *l, struct entry *e)
 {
-	size_t size = e->event.len + e->file_len;
+	size_t size = e->event.len;
 	uint64_t number = 0;
 
 	pthread_mutex_lock(&l->lock);
-	if (e->what != RUNLOG_FACT && l->queued_bytes + size > QUEUE_BYTES_MAX) {
+	if (e->class != RUNLOG_FACT && l->queued_bytes + size > QUEUE_BYTES_MAX) {
 		l->counted++;
 	} else if (VEC_PUSH(&l->queue, *e)) {
 		if (l->queue.n == 1)
 			l->first_ns = clock_boot_ns();
 		l->queued_bytes += size;
-		l->urgent = l->urgent || e->sync || e->file;
+		l->urgent = l->urgent || e->sync || e->table;
 		number = ++l->posted;
 		if (l->queue.n == 1 || l->urgent)
 			pthread_cond_signal(&l->work);
@@ -327,7 +332,7 @@ static uint64_t post(struct runlog *l, struct entry *e)
 	pthread_mutex_unlock(&l->lock);
 	if (!number)
 		entry_clear(e);
-	else if (!l->started && (l->alone.code || e->sync || e->file))
+	else if (!l->started && (l->alone.code || e->sync || e->table))
 		write_here(l);
 	return number;
 }
@@ -347,15 +352,15 @@ static int end_next(struct runlog *l, struct entry *e)
 	return 0;
 }
 
-void runlog_add(struct runlog *l, enum runlog_class what)
+void runlog_add(struct runlog *l, enum runlog_class class)
 {
-	struct entry e = {.what = what};
+	struct entry e = {.class = class};
 
 	if (!l || end_next(l, &e) < 0)
 		return;
-	l->bytes[what] += e.event.len;
-	if (what == RUNLOG_FACT || !l->options.process_bytes_max ||
-	    l->bytes[what] <= l->options.process_bytes_max) {
+	l->bytes[class] += e.event.len;
+	if (class == RUNLOG_FACT || !l->options.process_bytes_max ||
+	    l->bytes[class] <= l->options.process_bytes_max) {
 		post(l, &e);
 		return;
 	}
@@ -386,35 +391,56 @@ static int wait_for(struct runlog *l, uint64_t number, uint64_t until_ns)
 	return -r;
 }
 
+/* Queues what was begun, to be on the disk at once.  0 or -errno. */
+static int push(struct runlog *l, enum run_state to, uint64_t *number)
+{
+	struct entry e = {.class = RUNLOG_FACT, .sync = true, .to = to};
+	int r = end_next(l, &e);
+
+	if (r < 0)
+		return r;
+	*number = post(l, &e);
+	return *number ? 0 : -ENOMEM;
+}
+
 int runlog_sync(struct runlog *l, enum run_state to, uint64_t until_ns, struct err *err)
 {
-	struct entry e = {.what = RUNLOG_FACT, .sync = true, .to = to};
 	uint64_t number;
 	int r;
 
 	if (!l)
 		return 0;
-	r = end_next(l, &e);
-	if (r < 0)
-		return err_errno(err, -r, "the record");
-	number = post(l, &e);
-	r = number ? wait_for(l, number, until_ns) : -ENOMEM;
+	r = push(l, to, &number);
+	if (!r)
+		r = wait_for(l, number, until_ns);
 	l->late = l->late || r == -ETIMEDOUT;
 	return r < 0 ? err_errno(err, -r, "the record") : 0;
 }
 
-void runlog_file(struct runlog *l, const char *act, const char *what, const char *name, char *text,
-		 size_t len)
+void runlog_push(struct runlog *l, enum run_state to)
 {
-	struct entry e = {
-		.what = RUNLOG_FACT, .file_text = text, .file_len = len, .act = act, .said = what};
+	uint64_t number;
 
 	if (l)
-		e.file = strdup(name);
-	if (e.file)
+		push(l, to, &number); /* what cannot be written is noted as lost */
+}
+
+void runlog_snapshot(struct runlog *l, const char *act, const char *what, const struct table *t,
+		     const struct run *run)
+{
+	struct entry e = {.class = RUNLOG_FACT, .act = act, .what = what};
+	struct err why = {0};
+
+	if (!l)
+		return;
+	e.table = table_clone(t);
+	if (e.table && run_copy(&e.run, run)) {
 		post(l, &e);
-	else
-		free(text);
+		return;
+	}
+	err_nomem(&why);
+	note_lost(l, &why);
+	table_free(e.table);
 }
 
 void runlog_hurry(struct runlog *l)
@@ -425,7 +451,7 @@ void runlog_hurry(struct runlog *l)
 
 void runlog_hash(struct runlog *l)
 {
-	struct entry e = {.what = RUNLOG_FACT, .hash = true};
+	struct entry e = {.class = RUNLOG_FACT, .hash = true};
 
 	if (l && l->unhashed)
 		post(l, &e);

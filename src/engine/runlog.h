@@ -46,7 +46,7 @@ enum runlog_class {
 };
 
 /* Queues what was begun. */
-void runlog_add(struct runlog *l, enum runlog_class what);
+void runlog_add(struct runlog *l, enum runlog_class class);
 
 /*
  * Queues what was begun, and waits until it is on the disk, with all before it, or until_ns
@@ -55,13 +55,16 @@ void runlog_add(struct runlog *l, enum runlog_class what);
  */
 int runlog_sync(struct runlog *l, enum run_state to, uint64_t until_ns, struct err *err);
 
+/* The same, begun at once and not waited for: the next runlog_sync() waits for it, too. */
+void runlog_push(struct runlog *l, enum run_state to);
+
 /*
- * Queues a file of the run's directory, and the event `snapshot` that names it with its digest.
- * Takes text (malloc'd), also where it fails.  act, what: as the event has them, literals; act
- * NULL: it is of the run.
+ * Queues a snapshot of t, members of run, into what.json in the run's directory, and the event
+ * `snapshot` that names it with its digest.  Both are copied: the thread makes the text.  act,
+ * what: as the event has them, literals; act NULL: it is of the run.
  */
-void runlog_file(struct runlog *l, const char *act, const char *what, const char *name, char *text,
-		 size_t len);
+void runlog_snapshot(struct runlog *l, const char *act, const char *what, const struct table *t,
+		     const struct run *run);
 
 /* The run is being ended: from now on it is written as promptly as this user may (prompt.h). */
 void runlog_hurry(struct runlog *l);

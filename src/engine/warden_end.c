@@ -11,6 +11,8 @@
  *	a bounded wait, after.json, survivor of each
  *	run_closed
  *
+ * Who is frozen can do nothing meanwhile: they are read while the disk takes in what came before.
+ *
  * The record holds up the way from the deadline to the TERM by WARDEN_RECORD_NS at most.
  */
 #include "engine/warden_parts.h"
@@ -152,6 +154,15 @@ static int kill_unit(void *ctx, struct err *err)
 
 /* --- the steps --- */
 
+/* The intent of the first signal is waited for, with all before it. */
+static void tell_change(struct warden *w, enum run_state to)
+{
+	if (w->halted)
+		runlog_push(w->log, to);
+	else
+		runlog_sync(w->log, to, w->budget_ns, NULL);
+}
+
 static void tell_expired(struct warden *w)
 {
 	uint64_t wall = clock_wall_ns(), now = clock_boot_ns();
@@ -163,7 +174,7 @@ static void tell_expired(struct warden *w)
 		time_json(j, "over_at", deadline);
 		jw_uint(j, "over_mono_ns", w->deadline_ns);
 	}
-	runlog_sync(w->log, RUN_EXPIRED, w->budget_ns, NULL);
+	tell_change(w, RUN_EXPIRED);
 }
 
 static void tell_runner_lost(struct warden *w)
@@ -174,7 +185,7 @@ static void tell_runner_lost(struct warden *w)
 		process_json_identity(j, "process", w->start->front);
 		jw_str(j, "role", "front");
 	}
-	runlog_sync(w->log, RUN_LOST, w->budget_ns, NULL);
+	tell_change(w, RUN_LOST);
 }
 
 static const char *cause_words(enum cause c)
@@ -203,7 +214,7 @@ static void tell_requested(struct warden *w)
 		if (w->end_signal)
 			jw_str(j, "signal", sigabbrev_np(w->end_signal));
 	}
-	runlog_sync(w->log, RUN_ENDING, w->budget_ns, NULL);
+	tell_change(w, RUN_ENDING);
 }
 
 static void begin_ladder(struct warden *w)

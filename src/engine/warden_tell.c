@@ -10,7 +10,6 @@
 #include "record/host_json.h"
 #include "record/operator.h"
 #include "record/process_json.h"
-#include "record/snapshot.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -358,26 +357,8 @@ void warden_tell_leftovers(struct warden *w, const struct table *t)
 
 void warden_tell_look(struct warden *w, const char *what, const struct table *t)
 {
-	struct snapshot_options options = {.pretty = true, .process = {.run = &w->run}};
-	char *text = NULL, name[32];
-	size_t len = 0;
-	FILE *out;
-	int r;
-
-	if (!w->log)
-		return;
-	options.process.run_id = w->run.id;
-	out = open_memstream(&text, &len);
-	if (!out)
-		return;
-	r = snapshot_write(out, t, NULL, 0, &options, NULL);
-	if (fclose(out) != 0 || r < 0) {
-		free(text);
-		return;
-	}
-	snprintf(name, sizeof(name), "%s.json", what);
 	/* of the run itself, where nobody ended it */
-	runlog_file(w->log, w->cause == CAUSE_NONE ? NULL : warden_act(w), what, name, text, len);
+	runlog_snapshot(w->log, w->cause == CAUSE_NONE ? NULL : warden_act(w), what, t, &w->run);
 }
 
 static void write_grace(struct warden *w, struct jw *j)

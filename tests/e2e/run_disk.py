@@ -1,14 +1,16 @@
 #!/usr/bin/python3
 # timeout: 300
 """stray run where its record cannot be written: nothing begins unrecorded, and every end comes."""
+import json
 import os
+import re
 import subprocess
 import tempfile
 import time
 
-from e2e import STRAY, alive, main, until
+from e2e import STRAY, alive, main, traced, until
 from faults import fill, in_own_mount_namespace, small_disk, stopped_holder
-from launched import Running, clean, gone, pids_of, run
+from launched import Running, argv_of, clean, gone, pids_of, run
 from recorded import state
 
 STUBBORN = "trap '' TERM; echo $$; sleep 30; sleep 30"
@@ -153,6 +155,41 @@ def what_was_not_on_the_disk_in_time_is_said_by_what_follows():
         s("verify", "r")
 
 
+def on_the_disk_at_each_signal(calls):
+    """By strace's lines, what was written and synced of the journal when a signal was sent."""
+    written, synced, at = [], [], {}
+    for line in calls:
+        if " write(" in line and "journal.jsonl>" in line:
+            written += re.findall(r'\\"event\\":\\"(\w+)', line)
+        elif " fdatasync(" in line and "journal.jsonl>" in line and "unfinished" not in line:
+            synced = written[:]
+        elif "SIGTERM" in line or "SIGKILL" in line or "cgroup.kill>" in line:
+            at.setdefault("TERM" if "SIGTERM" in line else "KILL", synced[:])
+    return at
+
+
+def no_signal_is_sent_before_what_leads_to_it_is_on_the_disk():
+    for grace in ("0", "0.2"):
+        with state() as s, tempfile.NamedTemporaryFile("r", encoding="utf-8") as calls:
+            done = subprocess.run(
+                [*traced("-y", "-s", "65536", "-o", calls.name, "-e",
+                         "trace=write,fdatasync,pidfd_send_signal"),
+                 *argv_of(s, "--id=r", "-t", "1", f"--grace={grace}",
+                           sh="trap '' TERM; sleep 60 & sleep 61; sleep 62")],
+                stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+            assert done.returncode == 124, done
+            at = on_the_disk_at_each_signal(calls)
+            frozen = ["frozen"] if s.events("r", "frozen") else []
+            wanted = ["deadline_expired", *frozen, "snapshot", "signal_intent"]
+            assert [e for e in at["TERM"] if e in wanted] == wanted, (grace, at)
+            assert at["KILL"].count("signal_intent") == 2, (grace, at)
+            # of those who were there
+            with open(s.of("r", "before.json"), encoding="utf-8") as f:
+                before = {p["pid"] for p in json.load(f)["processes"]}
+            assert before == {t["pid"] for t in s.last("r", "signal_sent")["to"]}, before
+            s("verify", "r")
+
+
 if __name__ == "__main__":
     in_own_mount_namespace()
     main([
@@ -164,4 +201,5 @@ if __name__ == "__main__":
         when_the_disk_fills_meanwhile_the_run_is_ended_in_time_and_the_loss_is_told,
         a_writer_that_was_stopped_with_the_lock_in_hand_holds_up_no_end,
         what_was_not_on_the_disk_in_time_is_said_by_what_follows,
+        no_signal_is_sent_before_what_leads_to_it_is_on_the_disk,
     ])
