@@ -146,11 +146,14 @@ class Running:
             options=["-t", DEADLINE, "-k", "0.3"]))
 
     def is_made(self, now):
-        """Whether all are there; now: who is, of all runs."""
+        """Whether all are there, who are noted then; now: who is, of all runs."""
         self.run.seen.update(now[self.run.run])
-        return len(now[self.run.run]) >= self.case.members and all(
+        made = len(now[self.run.run]) >= self.case.members and all(
             os.path.exists(f"{self.folder}/{p}") and os.path.getsize(f"{self.folder}/{p}")
             for p in self.case.pids)
+        if made:
+            self.note_others()
+        return made
 
     def note_others(self):
         self.others = {}
@@ -190,16 +193,15 @@ class At:
             except Exception as why:  # it is for its own test to fail
                 made_of[case.title] = why
         waiting = {title for title, running in made_of.items() if isinstance(running, Running)}
-        end = time.monotonic() + DEADLINE - 1
-        while waiting and time.monotonic() < end:
+        while waiting:  # each until it is made, or its own deadline is over
+            over = {title for title in waiting if made_of[title].run.process.poll() is not None}
             now = members_of_runs()
             waiting -= {title for title in waiting if made_of[title].is_made(now)}
-        for title, running in made_of.items():
-            if title in waiting:
-                made_of[title] = Skip(running.case.may_lack) if running.case.may_lack else (
-                    AssertionError(f"only {running.run.seen}"))
-            elif isinstance(running, Running):
-                running.note_others()
+            for title in over & waiting:
+                at = made_of[title]
+                made_of[title] = Skip(at.case.may_lack) if at.case.may_lack else (
+                    AssertionError(f"only {at.run.seen}: {at.run.said}"))
+            waiting -= over
         return made_of
 
     def test(self, case):
