@@ -53,6 +53,9 @@ def many(count):
                     pass
 
 
+LEAST = 1e-6  # less is an error of rounding, and no time or size to be compared with
+
+
 def median(values):
     return statistics.median(values)
 
@@ -100,4 +103,4 @@ def missing(program):
 
 def ratio(what, ours, theirs, unit, wanted):
     print(f"  {what:<34} {ours:9.3f} {theirs:9.3f} {unit:<3} "
-          f"ratio {ours / theirs if theirs else float('inf'):5.2f}  (wanted <= {wanted})")
+          f"ratio {ours / theirs if theirs > LEAST else float('inf'):5.2f}  (wanted <= {wanted})")
