@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 """bench_list.py [PROCESSES [ROUNDS]]: `stray list` beside `ps`, in turns."""
+import os
 import sys
+import tempfile
 
 import measure
 
@@ -11,7 +13,8 @@ OURS = [measure.STRAY, "list"]
 THEIRS = ["ps", "-eo", "pid,ppid,pgid,sid,stat,args"]
 
 print(f"stray list beside {' '.join(THEIRS)}: {PROCESSES} processes, median of {ROUNDS}")
-with measure.many(PROCESSES):
+with tempfile.TemporaryDirectory() as state, measure.many(PROCESSES):
+    os.environ["STRAY_STATE_DIR"] = state  # no recorded run is looked for
     measure.run(OURS)
     measure.run(THEIRS)
     ours, theirs = [], []
