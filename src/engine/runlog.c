@@ -17,15 +17,20 @@
 #define QUEUE_BYTES_MAX (64u << 20) /* a disk that hangs while a storm goes on */
 #define BATCH_MAX 512
 
+/* A snapshot that is to be made, and the event of it. */
+struct look {
+	struct table *table;
+	struct run run;         /* whose members are in it */
+	const char *act, *what; /* of its event: literals */
+};
+
 struct entry {
 	struct journal_event event; /* ended */
 	enum runlog_class class;
 	bool sync;
 	bool hash; /* digests of programs are to be made, and the event of them */
 	enum run_state to;
-	struct table *table; /* of a snapshot that is to be made, and the event of it; NULL: none */
-	struct run run;      /* whose members are in it */
-	const char *act, *what; /* of its event: literals */
+	struct look *look; /* owned; NULL: none.  Apart: of process events there are thousands */
 };
 
 struct runlog {
@@ -54,11 +59,19 @@ struct runlog {
 	bool late; /* a wait was given up: the next event says so */
 };
 
+static void look_free(struct look *look)
+{
+	if (!look)
+		return;
+	table_free(look->table);
+	run_clear(&look->run);
+	free(look);
+}
+
 static void entry_clear(struct entry *e)
 {
 	journal_event_clear(&e->event);
-	table_free(e->table);
-	run_clear(&e->run);
+	look_free(e->look);
 }
 
 static void note_lost(struct runlog *l, const struct err *why)
@@ -74,17 +87,18 @@ static void note_lost(struct runlog *l, const struct err *why)
 /* Writes the file, and puts together the event that names it with its digest. */
 static int write_snapshot(struct runlog *l, struct entry *e, struct err *err)
 {
-	const struct snapshot_options options = {.pretty = true,
-						 .process = {.run = &e->run, .run_id = e->run.id}};
+	const struct look *look = e->look;
+	const struct snapshot_options options = {
+		.pretty = true, .process = {.run = &look->run, .run_id = look->run.id}};
 	char name[32], sha256[DIGEST_HEX], path[RUN_ID_MAX + 64];
 	struct outfile f = {0};
 	struct jw *j;
 	int r;
 
-	snprintf(name, sizeof(name), "%s.json", e->what);
+	snprintf(name, sizeof(name), "%s.json", look->what);
 	r = outfile_create(l->r.dir.fd, name, &f, err);
 	if (!r)
-		r = snapshot_write(f.stream, e->table, NULL, 0, &options, err);
+		r = snapshot_write(f.stream, look->table, NULL, 0, &options, err);
 	if (!r)
 		r = outfile_finish(&f, err);
 	outfile_discard(&f);
@@ -95,9 +109,9 @@ static int write_snapshot(struct runlog *l, struct entry *e, struct err *err)
 	snprintf(path, sizeof(path), "runs/%s/%s", l->r.dir.id, name);
 	j = journal_event_begin(&e->event, "snapshot", KNOWN_SCANNED);
 	if (j) {
-		if (e->act)
-			jw_str(j, "act", e->act);
-		jw_str(j, "what", e->what);
+		if (look->act)
+			jw_str(j, "act", look->act);
+		jw_str(j, "what", look->what);
 		jw_str(j, "file", path);
 		jw_str(j, "sha256", sha256);
 	}
@@ -155,7 +169,7 @@ static void announce(struct runlog *l, size_t n, int error)
 
 static bool is_plain(const struct entry *e)
 {
-	return !e->sync && !e->table && !e->hash;
+	return !e->sync && !e->look && !e->hash;
 }
 
 /* Writes v[0..n), as many at once as belong together. */
@@ -167,9 +181,9 @@ static void write_all(struct runlog *l, struct entry *v, size_t n)
 		int r = 0;
 
 		for (m = 1; i + m < n && m < BATCH_MAX && is_plain(&v[i + m - 1]) &&
-			    !v[i + m].table && !v[i + m].hash;)
+			    !v[i + m].look && !v[i + m].hash;)
 			m++;
-		if (v[i].table)
+		if (v[i].look)
 			r = write_snapshot(l, &v[i], &why);
 		else if (v[i].hash)
 			r = hash_programs(l, &v[i], &why);
@@ -322,7 +336,7 @@ static uint64_t post(struct runlog *l, struct entry *e)
 		if (l->queue.n == 1)
 			l->first_ns = clock_boot_ns();
 		l->queued_bytes += size;
-		l->urgent = l->urgent || e->sync || e->table;
+		l->urgent = l->urgent || e->sync || e->look;
 		number = ++l->posted;
 		if (l->queue.n == 1 || l->urgent)
 			pthread_cond_signal(&l->work);
@@ -332,7 +346,7 @@ static uint64_t post(struct runlog *l, struct entry *e)
 	pthread_mutex_unlock(&l->lock);
 	if (!number)
 		entry_clear(e);
-	else if (!l->started && (l->alone.code || e->sync || e->table))
+	else if (!l->started && (l->alone.code || e->sync || e->look))
 		write_here(l);
 	return number;
 }
@@ -428,19 +442,21 @@ void runlog_push(struct runlog *l, enum run_state to)
 void runlog_snapshot(struct runlog *l, const char *act, const char *what, const struct table *t,
 		     const struct run *run)
 {
-	struct entry e = {.class = RUNLOG_FACT, .act = act, .what = what};
+	struct entry e = {.class = RUNLOG_FACT};
 	struct err why = {0};
 
 	if (!l)
 		return;
-	e.table = table_clone(t);
-	if (e.table && run_copy(&e.run, run)) {
+	e.look = calloc(1, sizeof(*e.look));
+	if (e.look)
+		*e.look = (struct look){.table = table_clone(t), .act = act, .what = what};
+	if (e.look && e.look->table && run_copy(&e.look->run, run)) {
 		post(l, &e);
 		return;
 	}
 	err_nomem(&why);
 	note_lost(l, &why);
-	table_free(e.table);
+	look_free(e.look);
 }
 
 void runlog_hurry(struct runlog *l)
