@@ -76,10 +76,10 @@ def tried(unit, wanted=None, prefix=(), user=None):
         calm += done.forks >= FORKS_MAX
         least.append((done.beat_ns - done.deadline_ns) / 1e6)
         most.append(((done.free_ns or done.over_ns) - done.deadline_ns) / 1e6)
-    late = wanted and f" (wanted < {wanted}: {sum(m >= wanted for m in most)} were not)"
+    late = f" (wanted < {wanted}: {sum(m >= wanted for m in most)} were not)" if wanted else ""
     print(f"  {unit:<24} {survived:3} of {TRIES} with a survivor (wanted 0); last death, ms: "
           f"median {measure.median(least):.0f} to {measure.median(most):.0f}, 95 % "
-          f"{measure.percentile(most, 0.95):.0f}, most {max(most):.0f}{late or ''}"
+          f"{measure.percentile(most, 0.95):.0f}, most {max(most):.0f}{late}"
           + (f"; {calm} storms had died down" if calm else ""))
 
 

@@ -248,7 +248,8 @@ def a_recorded_run_and_its_journal():
 
 # Options and a script: with each the result and the journal hold something more.
 LAUNCHED = [
-    (["--leftover=keep", "--approved-by=me"], "sleep 30 & setsid sleep 31 & sleep 0.3"),
+    (["--leftover=keep", "--approved-by=me"],
+     f"sleep 30 & setsid sleep 31 & {EXECED}; sleep 0.3"),
     (["--leftover=end", "--keep=args=sleep 30"], f"sleep 30 & {EXECED}; sleep 31 & {EXECED}"),
     (["-t", "1", "-k", "0.2", "--on-expire=true"],
      "trap '' TERM; mkdir -p $0; cd $0; cp /bin/sh docker; ./docker -c 'sleep 20; :' \xff & "
