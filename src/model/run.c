@@ -70,6 +70,7 @@ bool run_copy(struct run *to, const struct run *from)
 	bool ok = true;
 
 	*to = *from;
+	to->chosen = (struct selector){0}; /* from's own, until it is copied */
 	to->cgroup = to->cwd = (struct bytes){0};
 	to->kept.v = copy_array(from->kept.v, from->kept.n, sizeof(*from->kept.v), &ok);
 	to->never.v = copy_array(from->never.v, from->never.n, sizeof(*from->never.v), &ok);
