@@ -15,36 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Programs that pass work on: what they asked for is no descendant of theirs. */
-static void note_handoff(struct warden *w, struct identity id)
-{
-	struct detail *d = NULL;
-	struct process p = {.id = id};
-	struct handoff h = {.id = id};
-	struct jw *j;
-
-	if (source_detail(w->source, id, DETAIL_COMM | DETAIL_CMDLINE, &d, NULL) < 0)
-		return;
-	p.detail = d;
-	if (run_hands_off(&p) && d->comm.data) {
-		snprintf(h.comm, sizeof(h.comm), "%.*s", (int)d->comm.len, d->comm.data);
-		if (d->cmdline.data)
-			bytes_set(&h.args, d->cmdline.data, d->cmdline.len);
-		j = runlog_begin(w->log, "handed_off", KNOWN_SEEN);
-		if (j) {
-			process_json_identity(j, "process", id);
-			jw_bytes(j, "comm", &d->comm);
-			process_json_args(j, "args", "args_b64", &d->cmdline);
-		}
-		runlog_add(w->log, RUNLOG_ESCAPE);
-		if (w->handoffs.n >= WARDEN_LEAVERS_MAX || !VEC_PUSH(&w->handoffs, h)) {
-			w->more_handoffs++;
-			bytes_free(&h.args);
-		}
-	}
-	detail_unref(d);
-}
-
 static void take_event(void *ctx, const struct event *e)
 {
 	struct warden *w = ctx;
@@ -57,12 +27,6 @@ static void take_event(void *ctx, const struct event *e)
 	}
 	netlink_complete(&full, kin_unsure(w->kin));
 	kin_event(w->kin, &full, NULL);
-	if (e->kind == EVENT_EXEC) {
-		const struct kin_member *m = kin_pid(w->kin, e->pid);
-
-		if (m)
-			note_handoff(w, m->id);
-	}
 	warden_tell_changes(w);
 }
 

@@ -74,23 +74,49 @@ static void tell_came(struct warden *w, const struct kin_change *c)
 	runlog_add(w->log, RUNLOG_PROCESS);
 }
 
+/* Programs that pass work on: what they asked for is no descendant of theirs. */
+static void note_handoff(struct warden *w, struct identity id, const struct detail *d)
+{
+	struct handoff h = {.id = id};
+	struct jw *j = runlog_begin(w->log, "handed_off", KNOWN_SEEN);
+
+	if (j) {
+		process_json_identity(j, "process", id);
+		jw_bytes(j, "comm", &d->comm);
+		process_json_args(j, "args", "args_b64", &d->cmdline);
+	}
+	runlog_add(w->log, RUNLOG_ESCAPE);
+	snprintf(h.comm, sizeof(h.comm), "%.*s", (int)d->comm.len, d->comm.data);
+	if (d->cmdline.data)
+		bytes_set(&h.args, d->cmdline.data, d->cmdline.len);
+	if (w->handoffs.n >= WARDEN_LEAVERS_MAX || !VEC_PUSH(&w->handoffs, h)) {
+		w->more_handoffs++;
+		bytes_free(&h.args);
+	}
+}
+
 static void tell_exec(struct warden *w, const struct kin_change *c)
 {
-	struct jw *j = runlog_begin(w->log, "execed", c->known);
 	static const struct bytes unknown;
+	struct process p = {.id = c->id};
 	struct detail *d = NULL;
+	struct jw *j;
 
-	if (!j)
-		return;
-	/* after a program that exits at once there is nothing left to read */
+	/* once, and at once: after a program that exits there is nothing left to read */
 	source_exec(w->source, c->id, &d, NULL);
-	process_json_identity(j, "process", c->id);
-	jw_bytes(j, "comm", d ? &d->comm : &unknown);
-	jw_bytes(j, "exe", d ? &d->exe : &unknown);
-	process_json_args(j, "args", "args_b64", d ? &d->cmdline : &unknown);
-	jw_str(j, "args_from", d && d->cmdline.data ? "proc" : NULL);
-	process_json_happened(j, c->boot_ns);
+	j = runlog_begin(w->log, "execed", c->known);
+	if (j) {
+		process_json_identity(j, "process", c->id);
+		jw_bytes(j, "comm", d ? &d->comm : &unknown);
+		jw_bytes(j, "exe", d ? &d->exe : &unknown);
+		process_json_args(j, "args", "args_b64", d ? &d->cmdline : &unknown);
+		jw_str(j, "args_from", d && d->cmdline.data ? "proc" : NULL);
+		process_json_happened(j, c->boot_ns);
+	}
 	runlog_add(w->log, RUNLOG_PROCESS);
+	p.detail = d;
+	if (run_hands_off(&p))
+		note_handoff(w, c->id, d);
 	detail_unref(d);
 }
 
