@@ -99,6 +99,18 @@ int ladder_add(struct ladder *l, struct identity id, struct err *err)
 	return r < 0 ? r : take_new(l, err);
 }
 
+int ladder_take(struct ladder *l, struct target_set *set, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; !r && i < set->n; i++) {
+		r = target_take(&l->set, set->v[i].id, set->v[i].pidfd, err);
+		set->v[i].pidfd = -1;
+	}
+	target_set_clear(set);
+	return r < 0 ? r : take_new(l, err);
+}
+
 static void mark_gone(struct ladder *l, size_t i, uint64_t now_ns)
 {
 	struct target *t = &l->set.v[i];

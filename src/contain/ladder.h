@@ -64,6 +64,9 @@ void ladder_free(struct ladder *l);
 /* Before the first step: who is to be ended.  As target_add; the dead are kept, as gone. */
 int ladder_add(struct ladder *l, struct identity id, struct err *err);
 
+/* The same of all in a set, which is the ladder's from here on, and empty. */
+int ladder_take(struct ladder *l, struct target_set *set, struct err *err);
+
 /*
  * Does what is due at now_ns (CLOCK_BOOTTIME).  0: goes on; 1: done, also where nobody was alive
  * or may be signalled: the outcomes say so; -ENOMEM or the error of before_signal: then it is

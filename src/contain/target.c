@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -69,9 +70,23 @@ static bool make_slots(struct target_set *set)
 	return true;
 }
 
+/* t is not in it; its pidfd is the set's from here on. */
+static int put_in(struct target_set *set, struct target t, struct err *err)
+{
+	t.guard = set->guard;
+	if (t.pidfd >= 0 && !fd_is_spare(set, t.pidfd))
+		file_close_fd(&t.pidfd);
+	if (!make_slots(set) || !VEC_PUSH(set, t)) {
+		file_close_fd(&t.pidfd);
+		return err_nomem(err);
+	}
+	*slot_of(set, t.id) = (uint32_t)set->n;
+	return 0;
+}
+
 int target_add(struct target_set *set, struct identity id, size_t *added, struct err *err)
 {
-	struct target t = {.id = id, .pidfd = -1, .guard = set->guard}, *old = target_find(set, id);
+	struct target t = {.id = id, .pidfd = -1}, *old = target_find(set, id);
 	bool reused;
 	int r;
 
@@ -85,19 +100,23 @@ int target_add(struct target_set *set, struct identity id, size_t *added, struct
 	if (r == -ESRCH) {
 		t.gone = true;
 		t.result = reused ? TARGET_REUSED : TARGET_GONE;
-	} else if (r == 0 && !fd_is_spare(set, t.pidfd)) {
-		close(t.pidfd);
-		t.pidfd = -1;
 	} else if (r < 0 && r != -EMFILE && r != -ENFILE && r != -ENOSYS) {
 		return err_errno(err, -r, "process %d", id.pid);
 	}
-	if (!make_slots(set) || !VEC_PUSH(set, t)) {
-		if (t.pidfd >= 0)
-			close(t.pidfd);
-		return err_nomem(err);
-	}
-	*slot_of(set, id) = (uint32_t)set->n;
+	return put_in(set, t, err);
+}
+
+int target_take(struct target_set *set, struct identity id, int pidfd, struct err *err)
+{
+	if (!target_find(set, id))
+		return put_in(set, (struct target){.id = id, .pidfd = pidfd}, err);
+	file_close_fd(&pidfd);
 	return 0;
+}
+
+int target_handle_of(pid_t pid)
+{
+	return pid > 1 && pid != getpid() ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 }
 
 void target_set_clear(struct target_set *set)

@@ -64,6 +64,15 @@ const char *target_result_name(enum target_result r);
  */
 int target_add(struct target_set *set, struct identity id, size_t *added, struct err *err);
 
+/*
+ * The same with a pidfd that is had already, and from here on the set's: as target_handle_of() made
+ * it after id was seen, and before id was seen again.
+ */
+int target_take(struct target_set *set, struct identity id, int pidfd, struct err *err);
+
+/* A pidfd of whoever has the number now, for target_take(); -1: none can be had. */
+int target_handle_of(pid_t pid);
+
 void target_set_clear(struct target_set *set); /* closes and frees; CONT is not sent */
 
 struct target *target_find(const struct target_set *set, struct identity id);

@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define HANDLES 1000            /* that a warden has room for from the start */
 #define CLOSE_NS 10000000000ull /* how long the last of the record may take */
 
 /* --- making --- */
@@ -29,6 +30,14 @@ static struct identity identity_of(pid_t pid)
 	if (proc_stat_read(pid, &st) < 0)
 		return (struct identity){0};
 	return (struct identity){pid, st.start};
+}
+
+/* While a second thread runs the kernel waits for each CPU to grow the table of descriptors. */
+static void make_room_for_handles(void)
+{
+	int fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, HANDLES);
+
+	file_close_fd(&fd);
 }
 
 /* What would end it is read, not suffered: it ends when its run has. */
@@ -139,6 +148,7 @@ static int prepare(struct warden *w, struct err *err)
 	AUTO_FD proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int r = take_signals(w, err);
 
+	make_room_for_handles();
 	if (!r && proc < 0)
 		r = err_errno(err, errno, "/proc");
 	if (!r)
@@ -433,6 +443,7 @@ static void on_time(struct warden *w)
 static void warden_clear(struct warden *w)
 {
 	ladder_free(w->ladder);
+	target_set_clear(&w->held);
 	netlink_close(w->net);
 	kin_free(w->kin);
 	source_close(w->source);

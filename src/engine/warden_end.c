@@ -238,6 +238,8 @@ static void begin_ladder(struct warden *w)
 	w->phase = PHASE_ENDING;
 	w->ladder = ladder_new(&plan, &hooks);
 	w->at_term = kin_counts(w->kin);
+	if (w->ladder)
+		ladder_take(w->ladder, &w->held, NULL);
 	for (size_t i = 0; w->ladder && w->left && i < w->left->procs.n; i++)
 		if (!spares(w, &w->left->procs.v[i]))
 			ladder_add(w->ladder, w->left->procs.v[i].id, NULL);

@@ -278,9 +278,11 @@ static int look(struct warden *w, struct table *t, unsigned details, uint64_t wi
 		struct process p = {.id = ids.v[i]};
 		unsigned bits = clock_boot_ns() < until_ns ? details : 0;
 		struct err why = {0};
+		int handle = w->halted ? target_handle_of(p.id.pid) : -1;
 		int got = source_process(w->source, bits, &p, &why);
 
 		if (got < 0 || process_is_dead(&p)) {
+			file_close_fd(&handle);
 			if (file_exhausted(got))
 				r = err_set(err, -got, "%s", why.text);
 			process_clear(&p);
@@ -289,7 +291,10 @@ static int look(struct warden *w, struct table *t, unsigned details, uint64_t wi
 		add_kin_facts(w, &p);
 		if (w->run.cgroup.data && selector_in_cgroup(&p, w->run.cgroup.data))
 			p.evidence |= EVIDENCE_CGROUP;
-		r = table_add(t, &p) ? 0 : err_nomem(err);
+		if (handle >= 0)
+			r = target_take(&w->held, p.id, handle, err);
+		if (!table_add(t, &p))
+			r = err_nomem(err);
 	}
 	free(ids.v);
 	return r;

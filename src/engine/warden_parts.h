@@ -95,6 +95,7 @@ struct warden {
 	struct run run; /* what flags and classes are told by */
 	struct runlog *log;
 	struct ladder *ladder;
+	struct target_set held; /* handles of who was halted, until the ladder takes them */
 	struct {
 		struct target *v;
 		size_t n, cap;

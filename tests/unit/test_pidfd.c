@@ -5,6 +5,7 @@
 #include "tests/helpers/made.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -328,6 +329,32 @@ static void a_set_keeps_each_process_once(void **state)
 	target_set_clear(&set);
 }
 
+static void a_handle_that_was_had_before_is_taken_over(void **state)
+{
+	struct target_set set = {0};
+	struct identity id;
+	struct made m;
+	int fd, again;
+
+	(void)state;
+	assert_int_equal(target_handle_of(1), -1);
+	assert_int_equal(target_handle_of(getpid()), -1);
+	MADE(&m, "many", "1");
+	id = identity_of(made_pid(&m, "idle", 0));
+	fd = target_handle_of(id.pid);
+	again = target_handle_of(id.pid);
+	assert_true(fd >= 0 && again >= 0);
+	assert_int_equal(target_take(&set, id, fd, NULL), 0);
+	assert_int_equal(target_take(&set, id, again, NULL), 0);
+	assert_int_equal(set.n, 1);
+	assert_int_equal(target_find(&set, id)->pidfd, fd);
+	assert_int_equal(fcntl(again, F_GETFD), -1); /* one is enough */
+	made_end(&m);
+	assert_int_equal(target_set_wait(&set, clock_boot_ns() + 5 * CLOCK_NS_PER_S, NULL), 0);
+	target_set_clear(&set);
+	assert_int_equal(fcntl(fd, F_GETFD), -1);
+}
+
 static void a_set_works_on_when_descriptors_run_out(void **state)
 {
 	struct target_set set = {0};
@@ -369,6 +396,7 @@ int main(void)
 		cmocka_unit_test(halted_is_stopped_in_every_thread),
 		cmocka_unit_test(a_name_cannot_forge_a_stat_line),
 		cmocka_unit_test(a_set_keeps_each_process_once),
+		cmocka_unit_test(a_handle_that_was_had_before_is_taken_over),
 		cmocka_unit_test(a_set_works_on_when_descriptors_run_out),
 	};
 
