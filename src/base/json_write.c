@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define BUFFER 4096
 #define EXACT_MAX (UINT64_C(1) << 53) /* RFC 8259, section 6: doubles are exact so far */
 
 struct level {
@@ -22,20 +23,26 @@ struct jw {
 	int error; /* the first, -errno; nothing is written behind it */
 	int depth; /* level[0] is the top: at most one value */
 	struct level level[JW_DEPTH_MAX + 1];
+	size_t n; /* of buf: not given to out yet; most of what is written is a few bytes long */
+	char buf[BUFFER];
 };
 
 struct jw *jw_open(FILE *out, bool pretty)
 {
-	struct jw *j = calloc(1, sizeof(*j));
+	struct jw *j = malloc(sizeof(*j));
 
 	if (!j)
 		return NULL;
 	j->out = out;
 	j->pretty = pretty;
+	j->error = 0;
+	j->depth = 0;
+	j->level[0] = (struct level){0};
+	j->n = 0;
 	return j;
 }
 
-static void put(struct jw *j, const char *s, size_t len)
+static void give(struct jw *j, const char *s, size_t len)
 {
 	if (j->error || len == 0)
 		return;
@@ -44,13 +51,29 @@ static void put(struct jw *j, const char *s, size_t len)
 		j->error = errno ? -errno : -EIO;
 }
 
+static void give_all(struct jw *j)
+{
+	give(j, j->buf, j->n);
+	j->n = 0;
+}
+
+static void put(struct jw *j, const char *s, size_t len)
+{
+	if (len > BUFFER - j->n)
+		give_all(j);
+	if (len > BUFFER) {
+		give(j, s, len);
+		return;
+	}
+	memcpy(j->buf + j->n, s, len);
+	j->n += len;
+}
+
 static void put_char(struct jw *j, char c)
 {
-	if (j->error)
-		return;
-	errno = 0;
-	if (putc_unlocked(c, j->out) == EOF)
-		j->error = errno ? -errno : -EIO;
+	if (j->n == BUFFER)
+		give_all(j);
+	j->buf[j->n++] = c;
 }
 
 static void put_text(struct jw *j, const char *s)
@@ -64,6 +87,7 @@ int jw_close(struct jw *j)
 
 	assert(j->depth == 0 && j->level[0].some);
 	put_char(j, '\n');
+	give_all(j);
 	errno = 0;
 	if (!j->error && fflush(j->out) != 0)
 		j->error = errno ? -errno : -EIO;

@@ -282,6 +282,28 @@ static void a_strict_reader_takes_whatever_a_process_is_called(void **state)
 	}
 }
 
+/* Whatever lies on the edge of a buffer. */
+static void texts_of_all_lengths_come_out_whole(void **state)
+{
+	static char text[10000];
+	struct sink s;
+	json_t *v;
+
+	(void)state;
+	memset(text, 'x', sizeof(text));
+	jw_array(sink_open(&s, false), NULL);
+	for (size_t len = 0; len < sizeof(text); len += 61)
+		jw_strn(s.j, NULL, text, len);
+	jw_array_end(s.j);
+	sink_close(&s);
+	v = json_loadb(s.text, s.len, 0, NULL);
+	assert_non_null(v);
+	for (size_t i = 0; i * 61 < sizeof(text); i++)
+		assert_int_equal(json_string_length(json_array_get(v, i)), i * 61);
+	json_decref(v);
+	free(s.text);
+}
+
 static void a_full_disk_is_told_at_the_end(void **state)
 {
 	FILE *full = fopen("/dev/full", "w");
@@ -445,6 +467,7 @@ int main(void)
 		cmocka_unit_test(exact_bytes_stand_beside_invalid_text_only),
 		cmocka_unit_test(unknown_bytes_are_null),
 		cmocka_unit_test(a_strict_reader_takes_whatever_a_process_is_called),
+		cmocka_unit_test(texts_of_all_lengths_come_out_whole),
 		cmocka_unit_test(a_full_disk_is_told_at_the_end),
 		cmocka_unit_test(a_formatted_text_too_long_is_an_error),
 		cmocka_unit_test(giving_up_midway_frees_all),
