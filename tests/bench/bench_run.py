@@ -57,20 +57,19 @@ def through(args):
     return time.monotonic() - start
 
 
-def spawns():
-    """A shell that starts a program over and over: the time, and whether each was recorded."""
-    loop = ["sh", "-c", f"i=0; while [ $i -lt {SPAWNS} ]; do /bin/true; i=$((i + 1)); done"]
-    ours, theirs, counts = [], [], []
-    for _ in range(3):
-        theirs.append(measure.run(loop)[1])
-        with tempfile.NamedTemporaryFile() as result:
-            ours.append(measure.run([measure.STRAY, "run", "-q", f"--json={result.name}", "--"]
-                                    + loop)[1])
-            counts.append(json.load(result)["counts"])
-    measure.ratio(f"{SPAWNS} spawns, beside the loop", measure.median(ours),
-                  measure.median(theirs), "s", "1.10")
-    for c in counts:
-        print(f"  recorded of {SPAWNS}: {c}")
+def loop(spawns):
+    """A shell that starts a program over and over."""
+    return ["sh", "-c", f"i=0; while [ $i -lt {spawns} ]; do /bin/true; i=$((i + 1)); done"]
+
+
+def spawns(run):
+    """Whether each of many is recorded; and what it costs them, in turns short enough that a slow
+    minute of the host meets both."""
+    with tempfile.NamedTemporaryFile() as result:
+        measure.run(run[:-1] + [f"--json={result.name}", "--"] + loop(SPAWNS))
+        print(f"  recorded of {SPAWNS}: {json.load(result)['counts']}")
+    in_turns(f"{SPAWNS // 10} spawns, beside the loop", "1.10", run + loop(SPAWNS // 10),
+             loop(SPAWNS // 10))
 
 
 def throughput(run):
@@ -88,7 +87,7 @@ with tempfile.TemporaryDirectory() as state:
     print(f"stray run: median of {ROUNDS}, beside each peer in turns")
     in_turns("true, beside timeout 60 true", "3.0", RUN + ["true"], ["timeout", "60", "true"])
     in_turns("the same, CPU", "3.0", RUN + ["true"], ["timeout", "60", "true"], column=0)
-    spawns()
+    spawns(RUN)
     throughput(RUN)
     with measure.many(PROCESSES):
         in_turns(f"true at {PROCESSES}, beside a harness", "0.5", RUN + ["true"],
