@@ -172,6 +172,15 @@ int recorded_enter(const char *state_dir, const char *name, struct recorded *out
 	return r;
 }
 
+int recorded_glance(const char *state_dir, const char *name, struct recorded *out, struct err *err)
+{
+	int r = recorded_enter(state_dir, name, out, err);
+
+	if (!r)
+		r = story_glance(&out->dir, &out->story, err);
+	return r ? r : make_run(out, err);
+}
+
 int recorded_open(const char *state_dir, const char *name, bool write, struct recorded *out,
 		  struct err *err)
 {

@@ -38,6 +38,8 @@ int recorded_open(const char *state_dir, const char *name, bool write, struct re
 		  struct err *err);
 /* Opens its directory alone, to be read; nothing of it is read yet.  Errors as recorded_open(). */
 int recorded_enter(const char *state_dir, const char *name, struct recorded *out, struct err *err);
+/* The same, with what story_glance() tells of it, and the run to look for as its record says. */
+int recorded_glance(const char *state_dir, const char *name, struct recorded *out, struct err *err);
 
 /* -ENOENT: what is said where there is no state directory, so no run of that name. */
 int recorded_none(const char *name, struct err *err);

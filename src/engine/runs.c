@@ -45,6 +45,32 @@ static int load_one(const char *state_dir, const char *id, struct tracker *k,
 	return r;
 }
 
+/* Of whom nobody can be alive, as far as a glance shows: then it is not read. */
+static int is_past(const char *state_dir, const char *id, struct tracker *k, bool *past,
+		   struct err *err)
+{
+	struct runs_item item = {0};
+	enum run_state closed_as;
+	int r = recorded_glance(state_dir, id, &item.recorded, NULL);
+
+	*past = false;
+	if (r == -ENOMEM)
+		err_nomem(err);
+	if (r) {
+		recorded_close(&item.recorded);
+		return r == -ENOMEM ? r : 0;
+	}
+	closed_as = item.recorded.story.state;
+	if (!recorded_is_here(&item.recorded, &k->now->host)) {
+		*past = true;
+	} else if (closed_as == RUN_FINISHED || closed_as == RUN_ENDED) {
+		r = count_alive(&item, k, err);
+		*past = !item.alive;
+	}
+	recorded_close(&item.recorded);
+	return r;
+}
+
 static int newest_first(const void *a, const void *b)
 {
 	const struct runs_item *x = a, *y = b;
@@ -54,15 +80,26 @@ static int newest_first(const void *a, const void *b)
 	return s != t ? (s < t) - (s > t) : strcmp(x->id, y->id);
 }
 
-static int load_all(const char *state_dir, const struct rundir_list *ids, struct tracker *k,
+/* What is asked for. */
+struct asked {
+	struct tracker *k;
+	bool alive_only;
+};
+
+static int load_all(const char *state_dir, const struct rundir_list *ids, const struct asked *a,
 		    struct runs *out, struct err *err)
 {
 	int r = 0;
 
 	for (size_t i = 0; !r && i < ids->n; i++) {
 		struct runs_item item = {0};
+		bool past = false;
 
-		r = load_one(state_dir, ids->v[i], k, &item, err);
+		if (a->alive_only)
+			r = is_past(state_dir, ids->v[i], a->k, &past, err);
+		if (r || past)
+			continue;
+		r = load_one(state_dir, ids->v[i], a->k, &item, err);
 		if (!r && !VEC_PUSH(out, item))
 			r = err_nomem(err);
 		if (r)
@@ -72,13 +109,13 @@ static int load_all(const char *state_dir, const struct rundir_list *ids, struct
 }
 
 /* The runs of one state directory; one that is not there holds none. */
-static int load_dir(const char *state_dir, struct tracker *k, struct runs *out, struct err *err)
+static int load_dir(const char *state_dir, const struct asked *a, struct runs *out, struct err *err)
 {
 	struct rundir_list ids;
 	int r = recorded_list(state_dir, &ids, err);
 
 	if (!r)
-		r = load_all(state_dir, &ids, k, out, err);
+		r = load_all(state_dir, &ids, a, out, err);
 	rundir_list_clear(&ids);
 	return r;
 }
@@ -103,17 +140,18 @@ static char *callers_dir(void)
 	return statedir_choose(&env, &path, NULL) == 0 ? path : NULL;
 }
 
-int runs_load(const char *state_dir, struct tracker *k, struct runs *out, struct err *err)
+static int load(const char *state_dir, const struct asked *a, struct runs *out, struct err *err)
 {
+	struct tracker *k = a->k;
 	struct run *in_view = k ? k->run : NULL;
 	char *callers = state_dir ? NULL : callers_dir();
 	size_t own;
 	int r, restored;
 
 	*out = (struct runs){0};
-	r = load_dir(state_dir, k, out, err);
+	r = load_dir(state_dir, a, out, err);
 	own = out->n;
-	if (!r && callers && load_dir(callers, k, out, NULL) == -ENOMEM)
+	if (!r && callers && load_dir(callers, a, out, NULL) == -ENOMEM)
 		r = err_nomem(err);
 	free(callers);
 	for (size_t i = own; i < out->n; i++)
@@ -124,6 +162,16 @@ int runs_load(const char *state_dir, struct tracker *k, struct runs *out, struct
 		return r;
 	restored = tracker_set_run(k, in_view, r ? NULL : err);
 	return r ? r : restored;
+}
+
+int runs_load(const char *state_dir, struct tracker *k, struct runs *out, struct err *err)
+{
+	return load(state_dir, &(struct asked){.k = k}, out, err);
+}
+
+int runs_load_alive(const char *state_dir, struct tracker *k, struct runs *out, struct err *err)
+{
+	return load(state_dir, &(struct asked){.k = k, .alive_only = true}, out, err);
 }
 
 const struct runs_item *runs_needing_eyes(const struct runs *r)

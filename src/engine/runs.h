@@ -34,6 +34,12 @@ struct runs {
 int runs_load(const char *state_dir, struct tracker *k, struct runs *out, struct err *err);
 void runs_clear(struct runs *r);
 
+/*
+ * The same without those whose journals, which are read whole, need not be: runs of another boot
+ * or PID namespace, and those that were closed with nobody left and have nobody now.
+ */
+int runs_load_alive(const char *state_dir, struct tracker *k, struct runs *out, struct err *err);
+
 /* The one that most needs eyes (doc/stray.1): survived, leftover, then what is not over; the
  * newest first; alive and here.  NULL: none does. */
 const struct runs_item *runs_needing_eyes(const struct runs *r);

@@ -435,6 +435,34 @@ int journal_read(int fd, const struct journal_reading *what, struct journal_verd
 	return ret;
 }
 
+int journal_read_end(int fd, const struct journal_reading *what, struct err *err)
+{
+	char buf[JOURNAL_END_BYTES];
+	struct chain_seal seal;
+	const char *line, *nl;
+	struct stat st;
+	ssize_t got;
+	off_t from;
+	int r = 0;
+
+	if (fstat(fd, &st) < 0)
+		return err_errno(err, errno, "%.150s", what->name);
+	from = st.st_size > (off_t)sizeof(buf) ? st.st_size - (off_t)sizeof(buf) : 0;
+	got = pread(fd, buf, sizeof(buf), from);
+	if (got < 0)
+		return err_errno(err, errno, "%.150s", what->name);
+	for (line = buf; !r && (nl = memchr(line, '\n', (size_t)(buf + got - line)));
+	     line = nl + 1) {
+		size_t len = (size_t)(nl - line);
+		json_t *event = NULL;
+
+		if (chain_check(line, len, &seal) && !json_read_line(line, len, &event, NULL))
+			r = what->fn(what->ctx, event, err);
+		json_decref(event);
+	}
+	return r;
+}
+
 int journal_open_read(int dirfd, const char *name, int *fd, struct err *err)
 {
 	int at = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), r = 0;

@@ -69,6 +69,13 @@ int journal_read(int fd, const struct journal_reading *what, struct journal_verd
 		 struct err *err);
 
 /*
+ * The last lines, some JOURNAL_END_BYTES of them, each that holds by its own seal: whether the
+ * chain does is not asked.  As journal_read(), without a verdict.
+ */
+#define JOURNAL_END_BYTES 4096
+int journal_read_end(int fd, const struct journal_reading *what, struct err *err);
+
+/*
  * Opens the file `name` in dirfd to be read: a regular file, no link followed.
  * *fd is the caller's.
  */

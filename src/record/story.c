@@ -313,21 +313,53 @@ static int check_record(const struct rundir *d, struct story *s, struct err *err
 	return r;
 }
 
-int story_read(const struct rundir *d, struct story *out, struct err *err)
+/* Its record; *journal: its journal, to be read, the caller's. */
+static int open_both(const struct rundir *d, struct story *out, int *journal, struct err *err)
 {
-	struct journal_reading reading = {
-		.name = RUNDIR_JOURNAL, .schema = JOURNAL_SCHEMA, .fn = take, .ctx = out};
 	AUTO_FD record = -1;
-	AUTO_FD journal = -1;
 	int r;
 
 	memset(out, 0, sizeof(*out));
 	r = journal_open_read(d->fd, RUNDIR_RECORD, &record, err);
 	if (!r)
 		r = run_record_read(record, RUNDIR_RECORD, &out->record, err);
-	if (!r)
-		r = journal_open_read(d->fd, RUNDIR_JOURNAL, &journal, err);
+	return r ? r : journal_open_read(d->fd, RUNDIR_JOURNAL, journal, err);
+}
+
+int story_read(const struct rundir *d, struct story *out, struct err *err)
+{
+	struct journal_reading reading = {
+		.name = RUNDIR_JOURNAL, .schema = JOURNAL_SCHEMA, .fn = take, .ctx = out};
+	AUTO_FD journal = -1;
+	int r = open_both(d, out, &journal, err);
+
 	if (!r)
 		r = journal_read(journal, &reading, &out->verdict, err);
 	return r ? r : check_record(d, out, err);
+}
+
+/* What comes after the run was closed and changes nothing of that. */
+static int take_last(void *ctx, const json_t *event, struct err *err)
+{
+	const char *name = NULL, *state = NULL;
+	struct story *s = ctx;
+
+	(void)err;
+	if (json_get_str(event, "event", &name, NULL) < 0 || strcmp(name, "watch_stopped") == 0 ||
+	    strcmp(name, "note") == 0)
+		return 0;
+	s->state = RUN_UNKNOWN;
+	if (strcmp(name, "run_closed") == 0 && !json_get_str(event, "state", &state, NULL) && state)
+		s->state = run_state_parse(state);
+	return 0;
+}
+
+int story_glance(const struct rundir *d, struct story *out, struct err *err)
+{
+	const struct journal_reading reading = {
+		.name = RUNDIR_JOURNAL, .fn = take_last, .ctx = out};
+	AUTO_FD journal = -1;
+	int r = open_both(d, out, &journal, err);
+
+	return r ? r : journal_read_end(journal, &reading, err);
 }

@@ -49,6 +49,12 @@ int story_read(const struct rundir *d, struct story *out, struct err *err);
 void story_clear(struct story *s);
 
 /*
+ * The record, and of the journal the last lines alone: where they closed the run, its state; else
+ * that is not known.  Whether they hold together is not asked.  story_clear() in any case.
+ */
+int story_glance(const struct rundir *d, struct story *out, struct err *err);
+
+/*
  * A copy of its own for who shows it: of the record without what was read of the root and of who
  * asked for it, beyond the run.  0 or -ENOMEM, then to is cleared.
  */

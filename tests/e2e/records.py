@@ -9,8 +9,9 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 
-from e2e import LIFE, STRAY, Code, Made, Skip, alive, main, start_of, until
+from e2e import LIFE, STRAY, Code, Made, Skip, alive, main, start_of, traced, until
 from recorded import adopted, frozen, state
 
 UTC = datetime.timezone.utc
@@ -176,6 +177,28 @@ def runs_are_listed_newest_first_with_state_and_head():
         assert out["one"]["seq"] == len(s.events("one")) and out["one"]["error"] is None
         text = s("runs").stdout
         assert re.search(r"^one +ended ", text, re.M) and text.index("two") < text.index("one")
+
+
+def the_journal_of_a_run_with_nobody_left_is_not_read_to_list_the_living():
+    with state() as s, Made("group", 1) as made, Made("group", 1) as others, \
+            tempfile.NamedTemporaryFile("r", encoding="utf-8") as calls:
+        s("adopt", made["leader"], "--id", "over")
+        for _ in range(20):
+            s("note", "run:over", "a long story " * 150)
+        s("end", "run:over", "-k", "1")
+        s("run", "--id", "ran", "--", "sh", "-c", "i=0; while [ $((i = i + 1)) -lt 40 ]; do "
+          "/bin/true; done")
+        s("adopt", others["leader"], "--id", "alive")
+        assert os.path.getsize(s.of("over")) > 40000
+        done = subprocess.run(
+            [*traced("-y", "-e", "trace=read,pread64", "-o", calls.name), STRAY, "list",
+             "--state-dir", s.path], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0 and "run alive" in done.stdout, done
+        lines = calls.readlines()
+        got = {run: sum(int(line.split()[-1]) for line in lines
+                        if f"/runs/{run}/journal.jsonl>" in line)
+               for run in ("over", "ran", "alive")}
+        assert got["alive"] >= os.path.getsize(s.of("alive")) and got["over"] <= 4096 >= got["ran"], got
 
 
 def a_note_explains_a_run_or_a_member_of_it():
@@ -557,6 +580,7 @@ main([
     a_kernel_thread_is_no_run,
     ones_own_session_is_no_run_and_nothing_is_recorded,
     runs_are_listed_newest_first_with_state_and_head,
+    the_journal_of_a_run_with_nobody_left_is_not_read_to_list_the_living,
     a_note_explains_a_run_or_a_member_of_it,
     check_is_yes_only_while_the_run_is_active,
     check_refuses_a_run_that_left_something,
