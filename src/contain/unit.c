@@ -87,16 +87,17 @@ static void drop_doubles(struct identity_list *l, size_t first)
 	l->n = n;
 }
 
-int unit_held(const struct unit *u, struct identity_list *out, struct err *err)
+int unit_held(const struct unit *u, unit_holder_fn *holder, void *ctx, struct identity_list *out,
+	      struct err *err)
 {
-	return u->kind == UNIT_CGROUP ? unit_cgroup_members(u, out, err)
+	return u->kind == UNIT_CGROUP ? unit_cgroup_members(u, holder, ctx, out, err)
 				      : unit_members(u, out, err);
 }
 
 int unit_members(const struct unit *u, struct identity_list *out, struct err *err)
 {
 	struct identity_list in = {0};
-	int r = u->kind == UNIT_CGROUP ? unit_cgroup_members(u, &in, err) : 0;
+	int r = u->kind == UNIT_CGROUP ? unit_cgroup_members(u, NULL, NULL, &in, err) : 0;
 	size_t first = in.n;
 
 	/* who moved to another cgroup is still a descendant */

@@ -48,8 +48,15 @@ int unit_exclude(struct unit *u, struct identity id, struct err *err);
 
 /* Appends who is alive in it, each verified to be in it.  0 or -errno. */
 int unit_members(const struct unit *u, struct identity_list *out, struct err *err);
-/* The same in a third of the time, but for descendants that moved from the cgroup to another. */
-int unit_held(const struct unit *u, struct identity_list *out, struct err *err);
+/* Who is known to have a number, so that its start time need not be read; or one not known. */
+typedef struct identity unit_holder_fn(void *ctx, pid_t pid);
+/*
+ * The same in a fraction of the time, but for descendants that moved from the cgroup to another;
+ * and a number may have changed hands since its holder (NULL: nobody is known) was known: who
+ * reads them on checks it.
+ */
+int unit_held(const struct unit *u, unit_holder_fn *holder, void *ctx, struct identity_list *out,
+	      struct err *err);
 
 /* Whether nobody alive is in it: 1, 0 or -errno. */
 int unit_is_empty(const struct unit *u, struct err *err);

@@ -87,23 +87,35 @@ static bool has_moved_within(const struct unit *u, struct identity id)
 	       proc_stat_read(id.pid, &st) == 0 && st.start == id.start;
 }
 
+/* What is listed, and where to. */
+struct listing {
+	unit_holder_fn *holder;
+	void *ctx;
+	struct identity_list *out;
+};
+
 /* Each that is listed before and after its start time was read is a member of that start: should
  * its number have changed hands in between, and back, the one that was read is dead. */
-static int add_listed(const struct unit *u, int dir, struct identity_list *out, struct err *err)
+static int add_listed(const struct unit *u, int dir, const struct listing *l, struct err *err)
 {
+	struct identity_list *out = l->out;
 	struct pid_list before = {0}, after = {0};
 	size_t first = out->n, kept = out->n;
 	int r = list_pids(u, dir, &before, err);
 
 	for (size_t i = 0; !r && i < before.n; i++) {
-		struct proc_stat st;
-		int got = proc_stat_read(before.v[i], &st);
+		struct identity id =
+			l->holder ? l->holder(l->ctx, before.v[i]) : (struct identity){0};
+		struct proc_stat st = {0};
+		int got = identity_known(id) ? 0 : proc_stat_read(before.v[i], &st);
 
 		if (file_exhausted(got))
 			r = err_errno(err, -got, "/proc/%d/stat", (int)before.v[i]);
 		if (got < 0 || (st.state == 'Z' && st.threads <= 1))
 			continue;
-		if (!identity_list_add(out, (struct identity){before.v[i], st.start}))
+		if (!identity_known(id))
+			id = (struct identity){before.v[i], st.start};
+		if (!identity_list_add(out, id))
 			r = err_nomem(err);
 	}
 	if (!r && out->n > first)
@@ -164,11 +176,13 @@ static int list_one(const struct unit *u, int parent, const char *name, int dir,
 	return add_listed(u, dir, ctx, err);
 }
 
-int unit_cgroup_members(const struct unit *u, struct identity_list *out, struct err *err)
+int unit_cgroup_members(const struct unit *u, unit_holder_fn *holder, void *ctx,
+			struct identity_list *out, struct err *err)
 {
-	int r = add_listed(u, u->dir, out, err);
+	struct listing l = {holder, ctx, out};
+	int r = add_listed(u, u->dir, &l, err);
 
-	return r ? r : each_below(u->dir, 0, list_one, u, out, err);
+	return r ? r : each_below(u->dir, 0, list_one, u, &l, err);
 }
 
 int unit_cgroup_is_empty(const struct unit *u, struct err *err)

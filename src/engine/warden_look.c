@@ -190,9 +190,17 @@ void warden_find_marked(struct warden *w)
 		closedir(d);
 }
 
+/* Of the unit's cgroup or one below. */
+static bool is_inside(const struct warden *w, const char *path)
+{
+	size_t unit = strlen(w->unit->path);
+
+	return strncmp(path, w->unit->path, unit) == 0 && (!path[unit] || path[unit] == '/');
+}
+
 void warden_find_moved(struct warden *w)
 {
-	size_t n, unit = strlen(w->unit->path);
+	size_t n;
 	const struct kin_member *m = kin_members(w->kin, &n);
 
 	for (size_t i = 0, looked = 0; i < n && looked < WARDEN_MOVED_MAX; i++) {
@@ -204,7 +212,7 @@ void warden_find_moved(struct warden *w)
 			continue;
 		looked++;
 		if (cgroup_path_of(id.pid, NULL, path, sizeof(path), NULL) < 0 ||
-		    (strncmp(path, w->unit->path, unit) == 0 && (!path[unit] || path[unit] == '/')))
+		    is_inside(w, path))
 			continue;
 		if (proc_stat_read(id.pid, &st) < 0 || st.start != id.start)
 			continue;
@@ -228,6 +236,14 @@ static void add_kin_facts(const struct warden *w, struct process *p)
 		p->reparented = m->forker_known == KNOWN_SEEN ? KNOWN_SEEN : KNOWN_SCANNED;
 }
 
+static struct identity holder(void *ctx, pid_t pid)
+{
+	const struct warden *w = ctx;
+	const struct kin_member *m = kin_pid(w->kin, pid);
+
+	return m ? m->id : (struct identity){0};
+}
+
 int warden_members(struct warden *w, struct identity_list *out, struct err *err)
 {
 	size_t first = out->n, in_unit, n;
@@ -236,7 +252,7 @@ int warden_members(struct warden *w, struct identity_list *out, struct err *err)
 
 	warden_drain(w);
 	/* who moved out of a halted one untold is found after the KILL: an orphan by then */
-	r = w->halted ? unit_held(w->unit, out, err) : unit_members(w->unit, out, err);
+	r = w->halted ? unit_held(w->unit, holder, w, out, err) : unit_members(w->unit, out, err);
 	m = kin_members(w->kin, &n);
 	in_unit = out->n - first;
 	if (in_unit)
@@ -253,6 +269,34 @@ int warden_members(struct warden *w, struct identity_list *out, struct err *err)
 		else if (found && !now.dead && !VEC_PUSH(out, m[i].id))
 			r = err_nomem(err);
 	}
+	return r;
+}
+
+/* Whether its number is another member's by now, which the kernel's events have not told yet. */
+static bool take_successor(const struct warden *w, struct identity *id)
+{
+	char path[PATH_MAX];
+	struct proc_stat st;
+
+	if (proc_stat_read(id->pid, &st) < 0 || st.start == id->start ||
+	    cgroup_path_of(id->pid, NULL, path, sizeof(path), NULL) < 0 || !is_inside(w, path))
+		return false;
+	id->start = st.start;
+	return true;
+}
+
+/* Reads p, of which only the identity is set, and opens a handle on it where all are halted (-1:
+ * none was had): between two moments at which it was there. */
+static int read_member(struct warden *w, unsigned bits, struct process *p, int *handle,
+		       struct err *err)
+{
+	int r;
+
+	do {
+		file_close_fd(handle);
+		*handle = w->halted ? target_handle_of(p->id.pid) : -1;
+		r = source_process(w->source, bits, p, err);
+	} while (r == -ESRCH && w->halted && take_successor(w, &p->id));
 	return r;
 }
 
@@ -278,8 +322,7 @@ static int look(struct warden *w, struct table *t, unsigned details, uint64_t wi
 		struct process p = {.id = ids.v[i]};
 		unsigned bits = clock_boot_ns() < until_ns ? details : 0;
 		struct err why = {0};
-		int handle = w->halted ? target_handle_of(p.id.pid) : -1;
-		int got = source_process(w->source, bits, &p, &why);
+		int handle = -1, got = read_member(w, bits, &p, &handle, &why);
 
 		if (got < 0 || process_is_dead(&p)) {
 			file_close_fd(&handle);

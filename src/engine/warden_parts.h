@@ -131,6 +131,7 @@ struct warden {
 	uint64_t due_ns;            /* of the phase: settling, --on-expire; 0: none */
 	uint64_t tick_ns;           /* the next reading of groups */
 	uint64_t read_ns;           /* the next one of parents, too */
+	uint64_t reading_ns;        /* the longest of them yet, as far as WARDEN_READING_MAX_NS */
 	uint64_t forked_at_tick;    /* how many were told of by the last */
 	uint64_t moved_ns;          /* the next look for who left the cgroup */
 	uint64_t drain_ns;          /* when events are taken next; 0: once there are any */
@@ -148,7 +149,8 @@ struct warden {
 #define WARDEN_DRAIN_NS 5000000ull /* 0-4 % slower spawning; at each event it is 19-37 % */
 #define WARDEN_TICK_NS 100000000ull
 #define WARDEN_TICK_MAX_NS 5000000000ull
-#define WARDEN_READ_NS 1000000000ull  /* between two readings of all that is known */
+#define WARDEN_READ_NS 1000000000ull /* between two readings of all that is known */
+#define WARDEN_READING_MAX_NS 50000000ull
 #define WARDEN_MOVED_NS 1000000000ull /* between two looks at members' cgroups */
 #define WARDEN_MOVED_MAX 256          /* members looked at; some 20 us each */
 #define WARDEN_LOOK_NS 20000000ull    /* how long the before snapshot may take */
