@@ -2,6 +2,7 @@
 # timeout: 400
 """How a run under stray run is ended: in which order, by whom, and what is told of it."""
 import contextlib
+import json
 import os
 import resource
 import shutil
@@ -11,7 +12,8 @@ import sys
 import tempfile
 import time
 
-from e2e import PATIENCE, STRAY, Code, Skip, alive, as_root, end_identity, main, start_of, state_dir, until
+from e2e import (PATIENCE, STRAY, Code, Skip, alive, as_root, end_identity, main, start_of,
+                 state_dir, until, works)
 from launched import Running, argv_of, children_of, gone, run
 from recorded import State, state
 
@@ -170,6 +172,34 @@ mount -t proc -o hidepid=2 proc /proc && mkdir "$d" && chown -R {user} "$d" || e
 echo 0 >"$d/cgroup.procs" || exit 77
 exec setpriv --reuid {user} --regid {user} --clear-groups "$@"
 """
+
+
+def a_number_that_changed_hands_before_the_end_is_its_holders_of_then():
+    """No events in a PID namespace: who has it is another than the last reading saw, and without
+    a mark in its environment, unless nobody has it at that moment, or one who is known."""
+    again = ("trap '' TERM; while :; do echo 4999 > /proc/sys/kernel/ns_last_pid; "
+             "env -i sleep 0.05 & wait; done")
+    as_root()
+    if not works("unshare", "--pid", "--fork", "--mount-proc", "true"):
+        raise Skip("no PID namespace of its own")
+    with state() as s:
+        for run_id in ("r1", "r2", "r3", "r4", "r5"):
+            # members are read each tenth of a second
+            argv = argv_of(s, f"--id={run_id}", "-t", "0.75", "--grace=0", sh=again)
+            done = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", *argv], timeout=60,
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True)
+            assert done.returncode == 124, done
+            if not s.events(run_id, "frozen"):
+                raise Skip("no cgroup can be made")
+            with open(s.of(run_id, "before.json"), encoding="utf-8") as f:
+                before = {(p["pid"], p["start_ticks"]) for p in json.load(f)["processes"]}
+            told = {(x["pid"], x["start_ticks"]) for e in s.events(run_id, "started", "forked")
+                    for x in [e.get("child", e["process"])]}
+            sent = {(x["pid"], x["start_ticks"]) for x in s.events(run_id, "signal_sent")[0]["to"]}
+            assert sent == before, (sent, before)
+            if [pid for pid, _ in before - told] == [5000]:
+                return
+        raise AssertionError((before, told))
 
 
 def who_cannot_be_seen_is_not_said_to_be_gone():
@@ -570,6 +600,7 @@ main([
     what_happened_in_the_grace_is_counted,
     whatever_a_member_did_it_is_gone_after_the_deadline,
     few_descriptors_end_as_many_processes_as_many_do,
+    a_number_that_changed_hands_before_the_end_is_its_holders_of_then,
     who_cannot_be_seen_is_not_said_to_be_gone,
     those_that_fork_each_other_again_are_ended_too,
     what_no_kill_ends_is_named_with_the_reason_and_is_no_success,
