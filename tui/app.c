@@ -198,7 +198,7 @@ static int serve(struct app *a, enum request request, struct err *err)
 	case REQUEST_OPEN_RUN:
 		return app_record_open(&a->record, a->view.runs_at, APP_OPEN_ASKED, &a->view, err);
 	case REQUEST_RUNS:
-		app_load_runs(&a->load, clock_boot_ns());
+		app_load_runs(&a->load, &a->view, false, clock_boot_ns());
 		break;
 	case REQUEST_EVENTS:
 		app_load_events(&a->load, &a->view, clock_boot_ns());
@@ -395,7 +395,7 @@ static int first_scan(struct app *a, struct err *err)
 	if (a->o->next)
 		r = app_record_await(&a->record, err);
 	if (wants_default(a))
-		app_load_runs(&a->load, clock_boot_ns());
+		app_load_runs(&a->load, &a->view, true, clock_boot_ns());
 	draw(a);
 	/*
 	 * The first screen is in the order of who is connected, and stays so.  How long the first

@@ -26,6 +26,8 @@ static char *copy_dir(const char *dir)
 struct runs_ask {
 	char *state_dir;
 	bool replay;
+	bool living;                 /* none that is past is wanted */
+	struct runlist before, kept; /* as they were last, and still are */
 	struct runlist list;
 };
 
@@ -45,6 +47,22 @@ static bool any_run(const char *state_dir)
 	return any;
 }
 
+/* One that is past, and as it was. */
+static bool is_known(void *ctx, const char *id, bool others, uint64_t bytes)
+{
+	struct runs_ask *ask = ctx;
+
+	if (ask->living)
+		return true;
+	for (size_t i = 0; i < ask->before.n; i++) {
+		const struct runlist_item *b = &ask->before.v[i];
+
+		if (b->bytes == bytes && b->others == others && strcmp(b->id, id) == 0)
+			return VEC_PUSH(&ask->kept, *b);
+	}
+	return false;
+}
+
 /* A look of its own: no process record is shared between threads. */
 static void runs_run(void *ctx)
 {
@@ -62,8 +80,9 @@ static void runs_run(void *ctx)
 	if (!r && !ask->replay)
 		r = look_again(&look, &err);
 	if (!r)
-		r = runs_load(ask->state_dir, ask->replay ? NULL : &look.tracker, &runs, &err);
-	if (!r && runlist_take(&ask->list, &runs) < 0)
+		r = runs_load(ask->state_dir, ask->replay ? NULL : &look.tracker, is_known, ask,
+			      &runs, &err);
+	if (!r && runlist_take(&ask->list, &runs, &ask->kept) < 0)
 		r = err_nomem(&err);
 	if (r < 0)
 		text_safe(ask->list.trouble, sizeof(ask->list.trouble), err.text, strlen(err.text),
@@ -80,11 +99,13 @@ static void runs_drop(void *ctx)
 	if (!ask)
 		return;
 	runlist_free(&ask->list);
+	runlist_free(&ask->before);
+	runlist_free(&ask->kept);
 	free(ask->state_dir);
 	free(ask);
 }
 
-void app_load_runs(struct app_load *l, uint64_t boot_ns)
+void app_load_runs(struct app_load *l, const struct view *v, bool living, uint64_t boot_ns)
 {
 	struct errand_job job = {runs_run, runs_drop, NULL};
 	struct runs_ask *ask;
@@ -96,7 +117,9 @@ void app_load_runs(struct app_load *l, uint64_t boot_ns)
 		return;
 	ask->state_dir = copy_dir(l->state_dir);
 	ask->replay = l->replay;
-	l->runs_read_ns = boot_ns;
+	ask->living = living;
+	l->runs_read_ns = living ? 0 : boot_ns;     /* the others are due at once */
+	runlist_copy(&ask->before, &v->runs);       /* without it all are read */
 	errand_start(l->runs, &job, boot_ns, NULL); /* without a thread it is tried again */
 }
 
@@ -344,7 +367,7 @@ static bool runs_are_due(const struct app_load *l, const struct view *v, uint64_
 void app_load_again(struct app_load *l, struct view *v, uint64_t boot_ns)
 {
 	if (runs_are_due(l, v, boot_ns))
-		app_load_runs(l, boot_ns);
+		app_load_runs(l, v, false, boot_ns);
 	if (v->screen == SCREEN_EVENTS)
 		app_load_events(l, v, boot_ns);
 }
@@ -354,7 +377,9 @@ bool app_load_take(struct app_load *l, struct view *v)
 	struct runs_ask *ask = errand_take(l->runs);
 	bool told = ask != NULL;
 
-	if (ask)
+	if (ask && ask->living)
+		memcpy(v->runs.eyes, ask->list.eyes, sizeof(v->runs.eyes));
+	else if (ask)
 		view_runs_loaded(v, &ask->list);
 	runs_drop(ask);
 	told |= take_events(l, v);

@@ -26,8 +26,9 @@ struct app_load {
 int app_load_open(struct app_load *l, const char *state_dir, bool replay, struct err *err);
 void app_load_close(struct app_load *l);
 
-/* Begin; no effect while the same is under way. */
-void app_load_runs(struct app_load *l, uint64_t boot_ns);
+/* Begin; no effect while the same is under way.  living: which run needs eyes is all that is asked
+ * for, and the past is not read. */
+void app_load_runs(struct app_load *l, const struct view *v, bool living, uint64_t boot_ns);
 void app_load_events(struct app_load *l, struct view *v, uint64_t boot_ns);
 void app_load_export(struct app_load *l, struct view *v, uint64_t boot_ns);
 

@@ -31,12 +31,15 @@ static void take_one(struct runlist_item *to, const struct runs_item *item)
 	memcpy(to->id, item->id, sizeof(to->id));
 	to->readable = !item->err.code || item->err.code == EBADMSG;
 	to->watched = item->watched;
+	to->others = item->others;
+	to->bytes = item->bytes;
 	text_safe(to->why, sizeof(to->why), item->err.text, strlen(item->err.text), false);
 	if (!to->readable)
 		return;
 	to->state = item->state;
 	to->here = item->here;
 	to->alive = item->alive;
+	to->noted_ns = s->record.host.wall_ns;
 	to->began_ns = run_record_began(&s->record);
 	to->deadline_ns = s->record.deadline_wall_ns;
 	to->over_ns = s->over_wall_ns;
@@ -46,7 +49,16 @@ static void take_one(struct runlist_item *to, const struct runs_item *item)
 	text_safe(to->command, sizeof(to->command), l.text, l.len, false);
 }
 
-int runlist_take(struct runlist *l, const struct runs *runs)
+static int newest_first(const void *a, const void *b)
+{
+	const struct runlist_item *x = a, *y = b;
+
+	return x->noted_ns != y->noted_ns
+		       ? (x->noted_ns < y->noted_ns) - (x->noted_ns > y->noted_ns)
+		       : strcmp(x->id, y->id);
+}
+
+int runlist_take(struct runlist *l, const struct runs *runs, const struct runlist *kept)
 {
 	const struct runs_item *eyes = runs_needing_eyes(runs);
 
@@ -58,8 +70,24 @@ int runlist_take(struct runlist *l, const struct runs *runs)
 		if (!VEC_PUSH(l, item))
 			return -ENOMEM;
 	}
+	for (size_t i = 0; i < kept->n; i++)
+		if (!VEC_PUSH(l, kept->v[i]))
+			return -ENOMEM;
+	if (l->n)
+		qsort(l->v, l->n, sizeof(*l->v), newest_first);
 	if (eyes)
 		memcpy(l->eyes, eyes->id, sizeof(l->eyes));
+	return 0;
+}
+
+int runlist_copy(struct runlist *to, const struct runlist *from)
+{
+	memset(to, 0, sizeof(*to));
+	for (size_t i = 0; i < from->n; i++)
+		if (!VEC_PUSH(to, from->v[i])) {
+			runlist_free(to);
+			return -ENOMEM;
+		}
 	return 0;
 }
 

@@ -18,7 +18,10 @@ struct runlist_item {
 	size_t alive;         /* now; of another boot or PID namespace 0 */
 	size_t left;          /* of a run that is over: members that its journal did not see end */
 	bool here, readable;
-	int watched;       /* as in struct runs_item */
+	int watched; /* as in struct runs_item, and so are these two */
+	bool others;
+	uint64_t bytes;
+	uint64_t noted_ns; /* when its record was begun: the list is in that order */
 	char command[160]; /* else what was adopted */
 	char why[200];     /* what is wrong with it; "": nothing */
 };
@@ -30,8 +33,9 @@ struct runlist {
 	char eyes[RUN_ID_MAX + 1]; /* the one that most needs eyes; "": none does */
 };
 
-/* 0 or -ENOMEM. */
-int runlist_take(struct runlist *l, const struct runs *runs);
+/* What was read, and what was kept of a list before.  0 or -ENOMEM. */
+int runlist_take(struct runlist *l, const struct runs *runs, const struct runlist *kept);
+int runlist_copy(struct runlist *to, const struct runlist *from); /* 0 or -ENOMEM */
 void runlist_free(struct runlist *l);
 
 /* Of that id, or NULL. */

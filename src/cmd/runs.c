@@ -225,7 +225,7 @@ static int list(const struct listing *l, struct err *err)
 	if (!r)
 		r = look_again(&look, err);
 	if (!r)
-		r = runs_load(l->common.state_dir, &look.tracker, &runs, err);
+		r = runs_load(l->common.state_dir, &look.tracker, NULL, NULL, &runs, err);
 	if (!r)
 		r = l->prune
 			    ? prune(l, &runs, err)

@@ -60,7 +60,7 @@ bool subject_default(const struct cmd_common *common, struct look *look,
 	const struct runs_item *item = NULL;
 	struct runs runs;
 
-	if (runs_load_alive(common->state_dir, &look->tracker, &runs, NULL) == 0)
+	if (runs_load(common->state_dir, &look->tracker, runs_past, NULL, &runs, NULL) == 0)
 		item = runs_needing_eyes(&runs);
 	if (item)
 		snprintf(id, RUN_ID_MAX + 1, "%s", item->id);

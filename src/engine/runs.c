@@ -38,6 +38,7 @@ static int load_one(const char *state_dir, const char *id, struct tracker *k,
 	if (r && r != -EBADMSG)
 		return 0;
 	item->state = recorded_state(&item->recorded, NULL);
+	item->bytes = rundir_journal_bytes(&item->recorded.dir);
 	item->watched = rundir_is_watched(&item->recorded.dir);
 	item->here = k && recorded_is_here(&item->recorded, &k->now->host);
 	r = item->here ? count_alive(item, k, err) : 0;
@@ -45,30 +46,32 @@ static int load_one(const char *state_dir, const char *id, struct tracker *k,
 	return r;
 }
 
-/* Of whom nobody can be alive, as far as a glance shows: then it is not read. */
-static int is_past(const char *state_dir, const char *id, struct tracker *k, bool *past,
-		   struct err *err)
+/* What is asked for. */
+struct asked {
+	struct tracker *k;
+	runs_known_fn *known;
+	void *ctx;
+	bool others;
+};
+
+/* Whether it is past, as far as a glance shows, and known. */
+static int is_known(const char *state_dir, const char *id, const struct asked *a, bool *known,
+		    struct err *err)
 {
 	struct runs_item item = {0};
-	enum run_state closed_as;
-	int r = recorded_glance(state_dir, id, &item.recorded, NULL);
+	struct recorded *rec = &item.recorded;
+	int r = recorded_glance(state_dir, id, rec, NULL);
+	bool past = false;
 
-	*past = false;
-	if (r == -ENOMEM)
-		err_nomem(err);
-	if (r) {
-		recorded_close(&item.recorded);
-		return r == -ENOMEM ? r : 0;
+	if (!r && !recorded_is_here(rec, &a->k->now->host)) {
+		past = true;
+	} else if (!r && (rec->story.state == RUN_FINISHED || rec->story.state == RUN_ENDED)) {
+		r = count_alive(&item, a->k, err);
+		past = !r && !item.alive && rundir_is_watched(&rec->dir) != 1;
 	}
-	closed_as = item.recorded.story.state;
-	if (!recorded_is_here(&item.recorded, &k->now->host)) {
-		*past = true;
-	} else if (closed_as == RUN_FINISHED || closed_as == RUN_ENDED) {
-		r = count_alive(&item, k, err);
-		*past = !item.alive;
-	}
-	recorded_close(&item.recorded);
-	return r;
+	*known = past && a->known(a->ctx, id, a->others, rundir_journal_bytes(&rec->dir));
+	recorded_close(rec);
+	return r == -ENOMEM ? err_nomem(err) : 0; /* else it is read, and said what is wrong */
 }
 
 static int newest_first(const void *a, const void *b)
@@ -80,12 +83,6 @@ static int newest_first(const void *a, const void *b)
 	return s != t ? (s < t) - (s > t) : strcmp(x->id, y->id);
 }
 
-/* What is asked for. */
-struct asked {
-	struct tracker *k;
-	bool alive_only;
-};
-
 static int load_all(const char *state_dir, const struct rundir_list *ids, const struct asked *a,
 		    struct runs *out, struct err *err)
 {
@@ -93,11 +90,12 @@ static int load_all(const char *state_dir, const struct rundir_list *ids, const 
 
 	for (size_t i = 0; !r && i < ids->n; i++) {
 		struct runs_item item = {0};
-		bool past = false;
+		bool known = false;
 
-		if (a->alive_only)
-			r = is_past(state_dir, ids->v[i], a->k, &past, err);
-		if (r || past)
+		item.others = a->others;
+		if (a->known && a->k)
+			r = is_known(state_dir, ids->v[i], a, &known, err);
+		if (r || known)
 			continue;
 		r = load_one(state_dir, ids->v[i], a->k, &item, err);
 		if (!r && !VEC_PUSH(out, item))
@@ -140,22 +138,20 @@ static char *callers_dir(void)
 	return statedir_choose(&env, &path, NULL) == 0 ? path : NULL;
 }
 
-static int load(const char *state_dir, const struct asked *a, struct runs *out, struct err *err)
+int runs_load(const char *state_dir, struct tracker *k, runs_known_fn *known, void *ctx,
+	      struct runs *out, struct err *err)
 {
-	struct tracker *k = a->k;
+	struct asked a = {.k = k, .known = known, .ctx = ctx};
 	struct run *in_view = k ? k->run : NULL;
 	char *callers = state_dir ? NULL : callers_dir();
-	size_t own;
 	int r, restored;
 
 	*out = (struct runs){0};
-	r = load_dir(state_dir, a, out, err);
-	own = out->n;
-	if (!r && callers && load_dir(callers, a, out, NULL) == -ENOMEM)
+	r = load_dir(state_dir, &a, out, err);
+	a.others = true;
+	if (!r && callers && load_dir(callers, &a, out, NULL) == -ENOMEM)
 		r = err_nomem(err);
 	free(callers);
-	for (size_t i = own; i < out->n; i++)
-		out->v[i].others = true;
 	if (out->n)
 		qsort(out->v, out->n, sizeof(*out->v), newest_first);
 	if (!k)
@@ -164,14 +160,13 @@ static int load(const char *state_dir, const struct asked *a, struct runs *out, 
 	return r ? r : restored;
 }
 
-int runs_load(const char *state_dir, struct tracker *k, struct runs *out, struct err *err)
+bool runs_past(void *ctx, const char *id, bool others, uint64_t bytes)
 {
-	return load(state_dir, &(struct asked){.k = k}, out, err);
-}
-
-int runs_load_alive(const char *state_dir, struct tracker *k, struct runs *out, struct err *err)
-{
-	return load(state_dir, &(struct asked){.k = k, .alive_only = true}, out, err);
+	(void)ctx;
+	(void)id;
+	(void)others;
+	(void)bytes;
+	return true;
 }
 
 const struct runs_item *runs_needing_eyes(const struct runs *r)

@@ -17,6 +17,7 @@ struct runs_item {
 	size_t alive;             /* members alive now; where it is not here, 0 */
 	int watched;              /* 1: some stray watches it; 0; or -errno */
 	bool others;              /* in the state directory of who called sudo(8) */
+	uint64_t bytes;           /* of its journal, before it was read */
 	struct err err;           /* code 0: it was read and its journal holds */
 };
 
@@ -26,19 +27,24 @@ struct runs {
 };
 
 /*
- * Reads them all; without state_dir, and as root by sudo(8), those of who called it
- * too.  k: a look at the host, whose run in view is changed on the way
- * and restored; NULL: nobody is looked for.  A state directory that is not there
- * holds none.  runs_clear() in any case.
+ * Whether a run that is past need not be read: of another boot or PID namespace, or closed with
+ * nobody left, nobody of it now and nobody that watches it.  A journal is read whole, and a week
+ * has many.  bytes: of its journal; others: as in struct runs_item.
  */
-int runs_load(const char *state_dir, struct tracker *k, struct runs *out, struct err *err);
-void runs_clear(struct runs *r);
+typedef bool runs_known_fn(void *ctx, const char *id, bool others, uint64_t bytes);
 
 /*
- * The same without those whose journals, which are read whole, need not be: runs of another boot
- * or PID namespace, and those that were closed with nobody left and have nobody now.
+ * Reads them all but those that are known (NULL: all); without state_dir, and as root by sudo(8),
+ * those of who called it too.  k: a look at the host, whose run in view is changed on the way
+ * and restored; NULL: nobody is looked for, and none is past.  A state directory that is not there
+ * holds none.  runs_clear() in any case.
  */
-int runs_load_alive(const char *state_dir, struct tracker *k, struct runs *out, struct err *err);
+int runs_load(const char *state_dir, struct tracker *k, runs_known_fn *known, void *ctx,
+	      struct runs *out, struct err *err);
+void runs_clear(struct runs *r);
+
+/* All of those: for who asks for the living. */
+bool runs_past(void *ctx, const char *id, bool others, uint64_t bytes);
 
 /* The one that most needs eyes (doc/stray.1): survived, leftover, then what is not over; the
  * newest first; alive and here.  NULL: none does. */

@@ -259,6 +259,14 @@ void rundir_unwatch(struct rundir *d)
 	d->watch = -1;
 }
 
+uint64_t rundir_journal_bytes(const struct rundir *d)
+{
+	struct stat st;
+
+	return fstatat(d->fd, RUNDIR_JOURNAL, &st, AT_SYMLINK_NOFOLLOW) == 0 ? (uint64_t)st.st_size
+									     : 0;
+}
+
 int rundir_is_watched(const struct rundir *d)
 {
 	struct flock whole = {.l_type = F_RDLCK, .l_whence = SEEK_SET};

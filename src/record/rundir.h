@@ -62,6 +62,9 @@ int rundir_watch(struct rundir *d, struct err *err);
 
 void rundir_unwatch(struct rundir *d);
 
+/* How long its journal is; 0 where that cannot be told. */
+uint64_t rundir_journal_bytes(const struct rundir *d);
+
 /* Whether some stray watches it now: 1, 0 or -errno. */
 int rundir_is_watched(const struct rundir *d);
 

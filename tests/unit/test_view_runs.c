@@ -392,6 +392,32 @@ static void load_runs(struct world *w)
 	view_runs_loaded(&w->view, &l);
 }
 
+static void what_was_kept_of_a_list_stands_where_it_did(void **state)
+{
+	static const char *const ids[] = {"d", "c", "b", "a"};
+	struct runlist before = {0}, kept = {0}, now = {0};
+	struct runs_item fresh[] = {{.id = "b"}, {.id = "d"}};
+	struct runs runs = {.v = fresh, .n = 2};
+
+	(void)state;
+	fresh[0].recorded.story.record.host.wall_ns = AGO(300);
+	fresh[1].recorded.story.record.host.wall_ns = AGO(100);
+	add_run(&before, "c", RUN_FINISHED, 200, 0, "make");
+	add_run(&before, "a", RUN_ENDED, 400, 0, "sleep 60");
+	before.v[0].noted_ns = AGO(200);
+	before.v[1].noted_ns = AGO(400);
+	assert_int_equal(runlist_copy(&kept, &before), 0);
+	assert_int_equal(runlist_take(&now, &runs, &kept), 0);
+	assert_int_equal(now.n, 4);
+	for (size_t i = 0; i < now.n; i++)
+		assert_string_equal(now.v[i].id, ids[i]);
+	assert_string_equal(now.v[3].command, "sleep 60");
+	assert_int_equal(now.v[3].state, RUN_ENDED);
+	runlist_free(&before);
+	runlist_free(&kept);
+	runlist_free(&now);
+}
+
 static void the_host_says_how_many_runs_are_recorded(void **state)
 {
 	struct runlist one = {0}, broken = {.trouble = "STATE: Permission denied"};
@@ -753,6 +779,7 @@ int main(void)
 		cmocka_unit_test(the_pane_says_how_a_member_got_away),
 		cmocka_unit_test(a_detached_member_says_that_it_made_its_session),
 		cmocka_unit_test(q_leads_back_to_the_run_where_there_is_one),
+		cmocka_unit_test(what_was_kept_of_a_list_stands_where_it_did),
 		cmocka_unit_test(the_host_says_how_many_runs_are_recorded),
 		cmocka_unit_test(the_runs_are_listed_newest_first),
 		cmocka_unit_test(enter_opens_the_run_under_the_cursor_if_it_can_be),
