@@ -341,11 +341,6 @@ int cgroup_set_freeze(const char *path, bool freeze, struct err *err)
 	return write_file(path, "cgroup.freeze", freeze ? "1" : "0", err);
 }
 
-int cgroup_kill(const char *path, struct err *err)
-{
-	return write_file(path, "cgroup.kill", "1", err);
-}
-
 static int frozen_v1(pid_t pid, bool *yes, struct err *err)
 {
 	char path[PATH_MAX], text[32];

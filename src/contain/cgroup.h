@@ -60,9 +60,6 @@ int cgroup_can_freeze(const char *path, struct err *err);
 int cgroup_wait_event(const char *path, const char *name, bool yes, uint64_t deadline_ns,
 		      struct err *err);
 
-/* KILL to all in it, in one act (cgroup.kill, Linux 5.14).  Errors as cgroup_set_freeze. */
-int cgroup_kill(const char *path, struct err *err);
-
 enum cgroup_frozen {
 	CGROUP_THAWED,
 	CGROUP_FROZEN_V2, /* a KILL ends it, and a TERM that it does not catch */

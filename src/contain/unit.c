@@ -24,13 +24,15 @@ static void be_tree(struct unit *u)
 	u->kind = UNIT_SUBREAPER;
 	file_close_fd(&u->dir);
 	file_close_fd(&u->events);
-	u->dir = u->events = -1;
+	file_close_fd(&u->freeze);
+	file_close_fd(&u->kill);
 	u->path[0] = '\0';
 }
 
 void unit_make(struct unit *u, const char *name, bool cgroup)
 {
-	*u = (struct unit){.kind = UNIT_SUBREAPER, .dir = -1, .events = -1};
+	*u = (struct unit){
+		.kind = UNIT_SUBREAPER, .dir = -1, .events = -1, .freeze = -1, .kill = -1};
 	if (!cgroup)
 		err_set(&u->why_not, ECANCELED, "not asked for");
 	else if (unit_cgroup_make(u, name, &u->why_not) == 0)
@@ -135,24 +137,36 @@ int unit_await_empty(const struct unit *u, uint64_t until_ns, struct err *err)
 	return r;
 }
 
+static int put(int fd, const char *text, const char *file, struct err *err)
+{
+	return write(fd, text, strlen(text)) < 0 ? err_errno(err, errno, "%s", file) : 0;
+}
+
 int unit_halt(const struct unit *u, uint64_t until_ns, struct err *err)
 {
+	int r;
+
 	if (u->kind != UNIT_CGROUP)
 		return err_set(err, EOPNOTSUPP, "a tree of processes is not halted in one act");
-	return freeze_cgroup(u->path, until_ns, err);
+	r = put(u->freeze, "1", "cgroup.freeze", err);
+	if (!r)
+		r = cgroup_wait_event(u->path, "frozen", true, until_ns, err);
+	if (r < 0)
+		unit_go_on(u);
+	return r;
 }
 
 void unit_go_on(const struct unit *u)
 {
 	if (u->kind == UNIT_CGROUP)
-		thaw_cgroup(u->path, NULL);
+		put(u->freeze, "0", "cgroup.freeze", NULL);
 }
 
 int unit_kill(const struct unit *u, struct err *err)
 {
 	if (u->kind != UNIT_CGROUP)
 		return err_set(err, EOPNOTSUPP, "a tree of processes has no kill of its own");
-	return cgroup_kill(u->path, err);
+	return put(u->kill, "1", "cgroup.kill", err);
 }
 
 bool unit_group_lives(pid_t pgid)
@@ -186,6 +200,8 @@ void unit_close(struct unit *u)
 {
 	file_close_fd(&u->dir);
 	file_close_fd(&u->events);
+	file_close_fd(&u->freeze);
+	file_close_fd(&u->kill);
 	free(u->not_in);
-	*u = (struct unit){.dir = -1, .events = -1};
+	*u = (struct unit){.dir = -1, .events = -1, .freeze = -1, .kill = -1};
 }

@@ -23,6 +23,7 @@ struct unit {
 	char path[PATH_MAX];    /* of the cgroup in its hierarchy; "": none */
 	int dir;                /* of that, O_PATH; -1: none */
 	int events;             /* its cgroup.events, for POLLPRI; -1: none */
+	int freeze, kill;       /* files of it, open from the start: later there may be no room */
 	struct identity reaper; /* whose descendants are in it; pid 0: not yet known */
 	struct identity
 		*not_in; /* owned: children that the reaper had before, or makes for itself */
@@ -57,6 +58,9 @@ typedef struct identity unit_holder_fn(void *ctx, pid_t pid);
  */
 int unit_held(const struct unit *u, unit_holder_fn *holder, void *ctx, struct identity_list *out,
 	      struct err *err);
+
+/* Whether a cgroup's path is its own or below it. */
+bool unit_has_path(const struct unit *u, const char *path);
 
 /* Whether nobody alive is in it: 1, 0 or -errno. */
 int unit_is_empty(const struct unit *u, struct err *err);

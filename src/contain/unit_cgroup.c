@@ -35,16 +35,17 @@ int unit_cgroup_make(struct unit *u, const char *name, struct err *err)
 		return err_errno(err, errno, "no cgroup can be made in %.150s", own);
 	u->dir = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	u->events = u->dir < 0 ? -1 : openat(u->dir, "cgroup.events", O_RDONLY | O_CLOEXEC);
+	u->freeze = u->events < 0 ? -1 : openat(u->dir, "cgroup.freeze", O_WRONLY | O_CLOEXEC);
 	/* and that it can be ended in one act (Linux 5.14), or it is no better than a tree */
-	if (u->events < 0 || faccessat(u->dir, "cgroup.kill", W_OK, AT_EACCESS) < 0) {
+	u->kill = u->freeze < 0 ? -1 : openat(u->dir, "cgroup.kill", O_WRONLY | O_CLOEXEC);
+	if (u->kill < 0) {
 		r = err_errno(err, errno, "cgroup %.150s", u->path);
 		unlinkat(parent, name, AT_REMOVEDIR);
 	}
 	return r;
 }
 
-/* path is u's or below it. */
-static bool is_below(const struct unit *u, const char *path)
+bool unit_has_path(const struct unit *u, const char *path)
 {
 	size_t n = strlen(u->path);
 
@@ -83,8 +84,8 @@ static bool has_moved_within(const struct unit *u, struct identity id)
 	struct proc_stat st;
 
 	/* its start was read before and is after: what was read in between is of that process */
-	return cgroup_path_of(id.pid, NULL, path, sizeof(path), NULL) >= 0 && is_below(u, path) &&
-	       proc_stat_read(id.pid, &st) == 0 && st.start == id.start;
+	return cgroup_path_of(id.pid, NULL, path, sizeof(path), NULL) >= 0 &&
+	       unit_has_path(u, path) && proc_stat_read(id.pid, &st) == 0 && st.start == id.start;
 }
 
 /* What is listed, and where to. */

@@ -33,9 +33,9 @@ static struct identity identity_of(pid_t pid)
 }
 
 /* While a second thread runs the kernel waits for each CPU to grow the table of descriptors. */
-static void make_room_for_handles(void)
+static void make_room_for_handles(int some_fd)
 {
-	int fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, HANDLES);
+	int fd = fcntl(some_fd, F_DUPFD_CLOEXEC, HANDLES); /* as far as the caller's limit goes */
 
 	file_close_fd(&fd);
 }
@@ -148,7 +148,7 @@ static int prepare(struct warden *w, struct err *err)
 	AUTO_FD proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int r = take_signals(w, err);
 
-	make_room_for_handles();
+	make_room_for_handles(proc);
 	if (!r && proc < 0)
 		r = err_errno(err, errno, "/proc");
 	if (!r)

@@ -190,14 +190,6 @@ void warden_find_marked(struct warden *w)
 		closedir(d);
 }
 
-/* Of the unit's cgroup or one below. */
-static bool is_inside(const struct warden *w, const char *path)
-{
-	size_t unit = strlen(w->unit->path);
-
-	return strncmp(path, w->unit->path, unit) == 0 && (!path[unit] || path[unit] == '/');
-}
-
 void warden_find_moved(struct warden *w)
 {
 	size_t n;
@@ -212,7 +204,7 @@ void warden_find_moved(struct warden *w)
 			continue;
 		looked++;
 		if (cgroup_path_of(id.pid, NULL, path, sizeof(path), NULL) < 0 ||
-		    is_inside(w, path))
+		    unit_has_path(w->unit, path))
 			continue;
 		if (proc_stat_read(id.pid, &st) < 0 || st.start != id.start)
 			continue;
@@ -279,7 +271,8 @@ static bool take_successor(const struct warden *w, struct identity *id)
 	struct proc_stat st;
 
 	if (proc_stat_read(id->pid, &st) < 0 || st.start == id->start ||
-	    cgroup_path_of(id->pid, NULL, path, sizeof(path), NULL) < 0 || !is_inside(w, path))
+	    cgroup_path_of(id->pid, NULL, path, sizeof(path), NULL) < 0 ||
+	    !unit_has_path(w->unit, path))
 		return false;
 	id->start = st.start;
 	return true;
@@ -290,13 +283,17 @@ static bool take_successor(const struct warden *w, struct identity *id)
 static int read_member(struct warden *w, unsigned bits, struct process *p, int *handle,
 		       struct err *err)
 {
+	bool room = true, again;
 	int r;
 
 	do {
 		file_close_fd(handle);
-		*handle = w->halted ? target_handle_of(p->id.pid) : -1;
+		*handle = w->halted && room ? target_handle_of(p->id.pid) : -1;
 		r = source_process(w->source, bits, p, err);
-	} while (r == -ESRCH && w->halted && take_successor(w, &p->id));
+		room = !file_exhausted(r); /* else the handle took it */
+		again = r == -ESRCH ? w->halted && take_successor(w, &p->id)
+				    : !room && *handle >= 0;
+	} while (again);
 	return r;
 }
 
@@ -354,6 +351,7 @@ void warden_look(struct warden *w, unsigned details, uint64_t within_ns)
 	r = t ? look(w, t, details, within_ns, &w->unread) : err_nomem(&w->unread);
 	if (r < 0) {
 		table_free(t);
+		target_set_clear(&w->held); /* some are not all */
 		return;
 	}
 	table_sort(t);

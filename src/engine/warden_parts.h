@@ -150,7 +150,7 @@ struct warden {
 #define WARDEN_TICK_NS 100000000ull
 #define WARDEN_TICK_MAX_NS 5000000000ull
 #define WARDEN_READ_NS 1000000000ull /* between two readings of all that is known */
-#define WARDEN_READING_MAX_NS 50000000ull
+#define WARDEN_READING_MAX_NS 500000000ull
 #define WARDEN_MOVED_NS 1000000000ull /* between two looks at members' cgroups */
 #define WARDEN_MOVED_MAX 256          /* members looked at; some 20 us each */
 #define WARDEN_LOOK_NS 20000000ull    /* how long the before snapshot may take */

@@ -7,7 +7,7 @@ import os
 import subprocess
 import tempfile
 
-from e2e import STRAY, Skip, as_root, main, stray, traced, works
+from e2e import STRAY, Skip, as_root, main, stray, traced, until, works
 from marked import Launched, assert_gone
 from recorded import state
 
@@ -20,13 +20,16 @@ sleep 65; sleep 66; sleep 67"""
 SPRAWL_NAMES = ("sleep", "sleep", "sleep", "sleep", "sh", "sh")
 
 
-def ends_at_its_deadline(*, kind, says=(), fallbacks=(), owner=None, **kw):
-    """A run of SPRAWL is held by that kind of unit, which is told, and nothing of it is left."""
+def ends_at_its_deadline(*, kind, says=(), fallbacks=(), owner=None, meanwhile=None, **kw):
+    """A run of SPRAWL is held by that kind of unit, which is told, and nothing of it is left.
+    meanwhile: called with its record before the deadline."""
     with state() as s:
         if owner or kw.get("user"):
             os.chown(os.path.dirname(s.path), *2 * [owner or kw["user"]])
         with Launched(s, "sh", "-c", SPRAWL, options=["-t", "6", "-k", "0.2"], **kw) as run:
             members = run.await_members(*SPRAWL_NAMES)
+            if meanwhile:
+                meanwhile(s.record(run.run))
             result = run.finish(124)
             assert_gone(run.seen)
             assert len(members) >= len(SPRAWL_NAMES)
@@ -161,15 +164,31 @@ def a_cgroup_that_cannot_be_killed_is_no_unit():
     if not cgroup_here():
         raise Skip("no cgroup can be made here")
     ends_at_its_deadline(kind="subreaper",
-                         wrap=injected("faccessat2:error=EACCES", "cgroup.kill"),
+                         wrap=injected("openat:error=EACCES", "cgroup.kill"),
                          fallbacks=["no cgroup: "])
+
+
+def is_traced(pid):
+    with open(f"/proc/{pid}/status", encoding="utf-8") as f:
+        return "\nTracerPid:\t0\n" not in f.read()
 
 
 def a_cgroup_whose_kill_fails_is_stopped_then_killed_one_by_one():
     if not cgroup_here():
         raise Skip("no cgroup can be made here")
-    ends_at_its_deadline(kind="cgroup", wrap=injected("openat:error=EACCES", "cgroup.kill"),
-                         says=["on the way: cgroup.kill"])
+    with contextlib.ExitStack() as at:
+        def refuse(record):
+            # which path that is is known only now
+            with open("/proc/self/mountinfo", encoding="utf-8") as f:
+                root = next(line.split()[4] for line in f if " - cgroup2 " in line)
+            path = f"{root}{record['containment']['path']}/cgroup.kill"
+            warden = record["warden"]["pid"]
+            at.enter_context(subprocess.Popen(
+                traced("-o", "/dev/null", "-P", path, "-e", "inject=write:error=EACCES",
+                       "-p", str(warden))))
+            until(lambda: is_traced(warden))
+
+        ends_at_its_deadline(kind="cgroup", says=["on the way: cgroup.kill"], meanwhile=refuse)
 
 
 def where_no_unit_can_be_made_nothing_is_started():

@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "contain/cgroup.h"
 #include "contain/freeze.h"
+#include "contain/unit.h"
 #include "contain/stop.h"
 #include "tests/unit/act.h"
 
@@ -234,21 +235,32 @@ static void a_frozen_cgroup_holds_still_until_the_thaw(void **state)
 static void a_cgroup_is_killed_as_one_also_when_frozen(void **state)
 {
 	struct made m;
-	struct cg c;
+	struct unit u;
+	char name[32];
 
 	(void)state;
-	cg_make(&c, NULL);
+	snprintf(name, sizeof(name), "test-unit-%d", getpid());
+	unit_make(&u, name, true);
+	if (u.kind != UNIT_CGROUP)
+		skip_for(u.why_not.text); /* also before Linux 5.14, which has no cgroup.kill */
 	MADE(&m, "group", "2");
-	for (int i = 0; i < m.n; i++)
-		cg_put(&c, (pid_t)m.line[i].number);
-	assert_int_equal(freeze_cgroup(c.path, in_ms(3000), NULL), 0);
-	if (cgroup_kill(c.path, NULL) == -ENOENT)
-		skip_for("no cgroup.kill: before Linux 5.14");
+	for (int i = 0; i < m.n; i++) {
+		AUTO_FD procs = openat(u.dir, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+
+		assert_true(dprintf(procs, "%d", (int)m.line[i].number) > 0);
+	}
+	assert_int_equal(unit_halt(&u, in_ms(3000), NULL), 0);
+	assert_int_equal(frozen((pid_t)m.line[0].number), CGROUP_FROZEN_V2);
+	unit_go_on(&u);
+	assert_int_equal(cgroup_wait_event(u.path, "frozen", false, in_ms(3000), NULL), 0);
+	assert_int_equal(unit_halt(&u, in_ms(3000), NULL), 0);
+	assert_int_equal(unit_kill(&u, NULL), 0);
 	for (int i = 0; i < m.n; i++)
 		assert_true(made_becomes((pid_t)m.line[i].number, 0));
-	assert_int_equal(cgroup_wait_event(c.path, "populated", false, in_ms(3000), NULL), 0);
+	assert_int_equal(cgroup_wait_event(u.path, "populated", false, in_ms(3000), NULL), 0);
 	made_end(&m);
-	cg_end(&c);
+	unit_remove(&u);
+	unit_close(&u);
 }
 
 static void what_is_not_frozen_in_time_is_thawed(void **state)
@@ -305,7 +317,6 @@ static void a_cgroup_that_holds_us_or_all_is_refused(void **state)
 
 		assert_int_equal(cgroup_can_freeze(i ? "/" : own, NULL), -EINVAL);
 		assert_int_equal(cgroup_set_freeze(i ? "/" : own, true, &err), -EINVAL);
-		assert_int_equal(cgroup_kill(i ? "/" : own, NULL), -EINVAL);
 		assert_int_equal(err.code, EINVAL);
 	}
 }
