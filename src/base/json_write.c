@@ -59,6 +59,8 @@ static void give_all(struct jw *j)
 
 static void put(struct jw *j, const char *s, size_t len)
 {
+	if (!len)
+		return;
 	if (len > BUFFER - j->n)
 		give_all(j);
 	if (len > BUFFER) {

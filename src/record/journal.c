@@ -25,7 +25,7 @@ struct journal {
 	const char *schema; /* a literal */
 	uint64_t patience_ns;
 	struct journal_tail tail; /* where the last line that holds ends */
-	size_t dirty;             /* bytes before that, since the disk was last told to begin */
+	uint64_t begun;           /* up to where the disk was told to begin with it */
 
 	struct journal_event event; /* that is being put together */
 	char run[80];               /* as JSON: "\"run-7f3c0a12\"" or "null" */
@@ -238,25 +238,13 @@ static int add_line(const struct journal *j, struct batch *b, const char *lead, 
 	return 0;
 }
 
-/* Without waiting: of a storm's megabytes the sync that a signal waits for finds the last few. */
-static void begin_writing(struct journal *j, size_t n)
-{
-	j->dirty += n;
-	if (j->dirty < DIRTY_BYTES)
-		return;
-	sync_file_range(j->fd, (off_t)(j->tail.end - j->dirty), 0, SYNC_FILE_RANGE_WRITE);
-	j->dirty = 0;
-}
-
 /* In one write(2), so that no other reader sees half of a line but where the machine dies. */
 static int write_batch(struct journal *j, struct batch *b, struct err *err)
 {
 	int r = write_all(j, b->v, b->n, err);
 
-	if (!r) {
+	if (!r)
 		j->tail = b->tail;
-		begin_writing(j, b->n);
-	}
 	b->n = 0;
 	return r;
 }
@@ -341,6 +329,18 @@ static int append_guarded(struct journal *j, const struct journal_event *v, size
 	return r ? r : append_all(j, v, n, err);
 }
 
+/* Of a storm's megabytes the sync that a signal waits for finds the last few.  Not under the lock:
+ * a busy disk may hold it up. */
+static void begin_writing(struct journal *j)
+{
+	if (j->begun > j->tail.end)
+		j->begun = 0;
+	if (j->tail.end - j->begun < DIRTY_BYTES)
+		return;
+	sync_file_range(j->fd, (off_t)j->begun, 0, SYNC_FILE_RANGE_WRITE);
+	j->begun = j->tail.end;
+}
+
 /* Of the run that was named last. */
 static int append(struct journal *j, const struct journal_event *v, size_t n, bool sync,
 		  const struct guard *g, struct err *err)
@@ -359,6 +359,8 @@ static int append(struct journal *j, const struct journal_event *v, size_t n, bo
 	}
 	if (!r && sync && journal_sync(j) < 0)
 		r = fail(j, errno, err);
+	else if (!r && !sync)
+		begin_writing(j);
 	return r;
 }
 
