@@ -38,7 +38,6 @@ static int load_one(const char *state_dir, const char *id, struct tracker *k,
 	if (r && r != -EBADMSG)
 		return 0;
 	item->state = recorded_state(&item->recorded, NULL);
-	item->bytes = rundir_journal_bytes(&item->recorded.dir);
 	item->watched = rundir_is_watched(&item->recorded.dir);
 	item->here = k && recorded_is_here(&item->recorded, &k->now->host);
 	r = item->here ? count_alive(item, k, err) : 0;
@@ -56,20 +55,21 @@ struct asked {
 
 /* Whether it is past, as far as a glance shows, and known. */
 static int is_known(const char *state_dir, const char *id, const struct asked *a, bool *known,
-		    struct err *err)
+		    uint64_t *bytes, struct err *err)
 {
 	struct runs_item item = {0};
 	struct recorded *rec = &item.recorded;
 	int r = recorded_glance(state_dir, id, rec, NULL);
 	bool past = false;
 
+	*bytes = r ? 0 : rundir_journal_bytes(&rec->dir); /* before it is read */
 	if (!r && !recorded_is_here(rec, &a->k->now->host)) {
 		past = true;
 	} else if (!r && (rec->story.state == RUN_FINISHED || rec->story.state == RUN_ENDED)) {
 		r = count_alive(&item, a->k, err);
 		past = !r && !item.alive && rundir_is_watched(&rec->dir) != 1;
 	}
-	*known = past && a->known(a->ctx, id, a->others, rundir_journal_bytes(&rec->dir));
+	*known = past && a->known(a->ctx, id, a->others, *bytes);
 	recorded_close(rec);
 	return r == -ENOMEM ? err_nomem(err) : 0; /* else it is read, and said what is wrong */
 }
@@ -94,7 +94,7 @@ static int load_all(const char *state_dir, const struct rundir_list *ids, const 
 
 		item.others = a->others;
 		if (a->known && a->k)
-			r = is_known(state_dir, ids->v[i], a, &known, err);
+			r = is_known(state_dir, ids->v[i], a, &known, &item.bytes, err);
 		if (r || known)
 			continue;
 		r = load_one(state_dir, ids->v[i], a->k, &item, err);

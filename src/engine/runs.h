@@ -17,7 +17,7 @@ struct runs_item {
 	size_t alive;             /* members alive now; where it is not here, 0 */
 	int watched;              /* 1: some stray watches it; 0; or -errno */
 	bool others;              /* in the state directory of who called sudo(8) */
-	uint64_t bytes;           /* of its journal, before it was read */
+	uint64_t bytes;           /* of its journal before it was read, where that was asked */
 	struct err err;           /* code 0: it was read and its journal holds */
 };
 

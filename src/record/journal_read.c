@@ -435,31 +435,42 @@ int journal_read(int fd, const struct journal_reading *what, struct journal_verd
 	return ret;
 }
 
-int journal_read_end(int fd, const struct journal_reading *what, struct err *err)
+int journal_read_end(int fd, const struct journal_reading *what, bool *holds, struct err *err)
 {
-	char buf[JOURNAL_END_BYTES];
-	struct chain_seal seal;
-	const char *line, *nl;
+	char buf[JOURNAL_END_BYTES], before[CHAIN_HEX] = "";
+	const char *line = buf, *end, *nl;
 	struct stat st;
 	ssize_t got;
 	off_t from;
 	int r = 0;
 
+	*holds = false;
 	if (fstat(fd, &st) < 0)
 		return err_errno(err, errno, "%.150s", what->name);
 	from = st.st_size > (off_t)sizeof(buf) ? st.st_size - (off_t)sizeof(buf) : 0;
 	got = pread(fd, buf, sizeof(buf), from);
 	if (got < 0)
 		return err_errno(err, errno, "%.150s", what->name);
-	for (line = buf; !r && (nl = memchr(line, '\n', (size_t)(buf + got - line)));
-	     line = nl + 1) {
+	end = buf + got;
+	nl = from ? memchr(line, '\n', (size_t)got) : NULL;
+	if (nl) /* of the first only its end is there */
+		line = nl + 1;
+	for (; !r && (nl = memchr(line, '\n', (size_t)(end - line))); line = nl + 1) {
 		size_t len = (size_t)(nl - line);
+		struct chain_seal seal;
 		json_t *event = NULL;
 
-		if (chain_check(line, len, &seal) && !json_read_line(line, len, &event, NULL))
+		*holds = chain_check(line, len, &seal) &&
+			 (!*before || strcmp(seal.prev, before) == 0) &&
+			 json_read_line(line, len, &event, NULL) == 0;
+		if (*holds)
 			r = what->fn(what->ctx, event, err);
 		json_decref(event);
+		if (!*holds)
+			return 0;
+		memcpy(before, seal.hash, sizeof(before));
 	}
+	*holds &= line == end;
 	return r;
 }
 

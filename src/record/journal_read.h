@@ -69,11 +69,11 @@ int journal_read(int fd, const struct journal_reading *what, struct journal_verd
 		 struct err *err);
 
 /*
- * The last lines, some JOURNAL_END_BYTES of them, each that holds by its own seal: whether the
- * chain does is not asked.  As journal_read(), without a verdict.
+ * The last lines alone, as far as they begin in the last JOURNAL_END_BYTES.  *holds: there are
+ * some, each upon the one before, and nothing behind them.  Else as journal_read().
  */
 #define JOURNAL_END_BYTES 4096
-int journal_read_end(int fd, const struct journal_reading *what, struct err *err);
+int journal_read_end(int fd, const struct journal_reading *what, bool *holds, struct err *err);
 
 /*
  * Opens the file `name` in dirfd to be read: a regular file, no link followed.

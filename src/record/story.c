@@ -338,17 +338,21 @@ int story_read(const struct rundir *d, struct story *out, struct err *err)
 	return r ? r : check_record(d, out, err);
 }
 
-/* What comes after the run was closed and changes nothing of that. */
+/* What else may come after a run was closed says that it is not known by that alone. */
 static int take_last(void *ctx, const json_t *event, struct err *err)
 {
+	static const char *const neutral[] = {"anchored", "watch_stopped", "note"};
 	const char *name = NULL, *state = NULL;
 	struct story *s = ctx;
 
 	(void)err;
-	if (json_get_str(event, "event", &name, NULL) < 0 || strcmp(name, "watch_stopped") == 0 ||
-	    strcmp(name, "note") == 0)
-		return 0;
+	if (json_get_str(event, "event", &name, NULL) == 0)
+		for (size_t i = 0; i < sizeof(neutral) / sizeof(neutral[0]); i++)
+			if (strcmp(name, neutral[i]) == 0)
+				return 0;
 	s->state = RUN_UNKNOWN;
+	if (!name)
+		return 0;
 	if (strcmp(name, "run_closed") == 0 && !json_get_str(event, "state", &state, NULL) && state)
 		s->state = run_state_parse(state);
 	return 0;
@@ -359,7 +363,12 @@ int story_glance(const struct rundir *d, struct story *out, struct err *err)
 	const struct journal_reading reading = {
 		.name = RUNDIR_JOURNAL, .fn = take_last, .ctx = out};
 	AUTO_FD journal = -1;
+	bool holds = false;
 	int r = open_both(d, out, &journal, err);
 
-	return r ? r : journal_read_end(journal, &reading, err);
+	if (!r)
+		r = journal_read_end(journal, &reading, &holds, err);
+	if (!holds)
+		out->state = RUN_UNKNOWN;
+	return r;
 }

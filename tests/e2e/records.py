@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import tempfile
 
+import launched
 from e2e import LIFE, STRAY, Code, Made, Skip, alive, main, start_of, traced, until
 from recorded import adopted, frozen, state
 
@@ -186,8 +187,8 @@ def the_journal_of_a_run_with_nobody_left_is_not_read_to_list_the_living():
         for _ in range(20):
             s("note", "run:over", "a long story " * 150)
         s("end", "run:over", "-k", "1")
-        s("run", "--id", "ran", "--", "sh", "-c", "i=0; while [ $((i = i + 1)) -lt 40 ]; do "
-          "/bin/true; done")
+        launched.run(s, "--id=ran", sh="i=0; while [ $((i = i + 1)) -lt 40 ]; do /bin/true; done", status=0)
+        assert s.events("ran")[-1]["event"] == "watch_stopped"
         s("adopt", others["leader"], "--id", "alive")
         assert os.path.getsize(s.of("over")) > 40000
         done = subprocess.run(
@@ -195,9 +196,9 @@ def the_journal_of_a_run_with_nobody_left_is_not_read_to_list_the_living():
              "--state-dir", s.path], capture_output=True, text=True, timeout=60)
         assert done.returncode == 0 and "run alive" in done.stdout, done
         lines = calls.readlines()
-        got = {run: sum(int(line.split()[-1]) for line in lines
-                        if f"/runs/{run}/journal.jsonl>" in line)
-               for run in ("over", "ran", "alive")}
+        got = {name: sum(int(line.split()[-1]) for line in lines
+                         if f"/runs/{name}/journal.jsonl>" in line)
+               for name in ("over", "ran", "alive")}
         assert got["alive"] >= os.path.getsize(s.of("alive")) and got["over"] <= 4096 >= got["ran"], got
 
 

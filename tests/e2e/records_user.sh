@@ -3,4 +3,4 @@
 # records.py again, as an ordinary user.
 # shellcheck source=tests/e2e/as_user.sh
 . "$(dirname "$0")/as_user.sh"
-as_user records recorded
+as_user records recorded launched

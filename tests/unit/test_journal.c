@@ -528,6 +528,73 @@ static void a_full_disk_tears_a_line_and_room_heals_it(void **state)
 	assert_int_equal(v.seq, 3);
 }
 
+static int count_end(void *ctx, const json_t *event, struct err *err)
+{
+	(void)event;
+	(void)err;
+	++*(unsigned *)ctx;
+	return 0;
+}
+
+/* How many of the last lines were read, and whether they hold. */
+static unsigned end_of(void **state, bool *holds)
+{
+	unsigned n = 0;
+	struct journal_reading what = {.name = "j", .fn = count_end, .ctx = &n};
+	AUTO_FD dir = open_dir(state);
+	AUTO_FD fd = -1;
+
+	assert_int_equal(journal_open_read(dir, "j", &fd, NULL), 0);
+	assert_int_equal(journal_read_end(fd, &what, holds, NULL), 0);
+	return n;
+}
+
+static void the_end_alone_holds_only_where_each_line_stands_on_the_one_before(void **state)
+{
+	AUTO_FREE char *text = NULL;
+	AUTO_FREE char *other = NULL;
+	size_t len, first;
+	bool holds;
+	unsigned n;
+
+	append(state, 3);
+	assert_int_equal(end_of(state, &holds), 3);
+	assert_true(holds);
+	append(state, 40); /* of which the end holds some */
+	n = end_of(state, &holds);
+	assert_in_range(n, 5, 42);
+	assert_true(holds);
+	len = load(state, &text);
+
+	store(state, text, len - 1); /* no newline */
+	end_of(state, &holds);
+	assert_false(holds);
+
+	text[len - 300] ^= 1; /* in the last line */
+	store(state, text, len);
+	assert_int_equal(end_of(state, &holds), n - 1);
+	assert_false(holds);
+	text[len - 300] ^= 1;
+
+	other = malloc(2 * len); /* sealed, and upon none of these */
+	assert_non_null(other);
+	first = line_at(text, 2);
+	memcpy(other, text, len);
+	memcpy(other + len, text, first);
+	store(state, other, len + first);
+	end_of(state, &holds);
+	assert_false(holds);
+
+	memset(other, 'x', 2 * len); /* none begins in the last of it */
+	other[2 * len - 1] = '\n';
+	store(state, other, 2 * len);
+	assert_int_equal(end_of(state, &holds), 0);
+	assert_false(holds);
+	store(state, "", 0);
+	assert_int_equal(end_of(state, &holds), 0);
+	assert_false(holds);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, scratch_setup, scratch_teardown)
 
 int main(void)
@@ -550,6 +617,7 @@ int main(void)
 		T(a_file_that_others_had_a_hand_in_is_not_written_to),
 		T(a_removed_file_is_said),
 		T(a_full_disk_tears_a_line_and_room_heals_it),
+		T(the_end_alone_holds_only_where_each_line_stands_on_the_one_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
