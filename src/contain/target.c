@@ -5,6 +5,7 @@
 #include "base/proc_stat.h"
 #include "base/vec.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -73,6 +74,7 @@ static bool make_slots(struct target_set *set)
 /* t is not in it; its pidfd is the set's from here on. */
 static int put_in(struct target_set *set, struct target t, struct err *err)
 {
+	assert(set->v || (!set->n && !set->cap));
 	t.guard = set->guard;
 	if (t.pidfd >= 0 && !fd_is_spare(set, t.pidfd))
 		file_close_fd(&t.pidfd);

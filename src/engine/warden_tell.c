@@ -115,7 +115,7 @@ static void tell_exec(struct warden *w, const struct kin_change *c)
 	}
 	runlog_add(w->log, RUNLOG_PROCESS);
 	p.detail = d;
-	if (run_hands_off(&p))
+	if (d && run_hands_off(&p))
 		note_handoff(w, c->id, d);
 	detail_unref(d);
 }
