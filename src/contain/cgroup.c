@@ -318,17 +318,6 @@ static int open_file(const char *path, const char *file, struct err *err)
 	return fd < 0 ? err_errno(err, errno, "%s of %s", file, path) : fd;
 }
 
-static int write_file(const char *path, const char *file, const char *text, struct err *err)
-{
-	AUTO_FD fd = open_file(path, file, err);
-
-	if (fd < 0)
-		return fd;
-	if (write(fd, text, strlen(text)) < 0)
-		return err_errno(err, errno, "%s of %s", file, path);
-	return 0;
-}
-
 int cgroup_can_freeze(const char *path, struct err *err)
 {
 	AUTO_FD fd = open_file(path, "cgroup.freeze", err);
@@ -338,7 +327,13 @@ int cgroup_can_freeze(const char *path, struct err *err)
 
 int cgroup_set_freeze(const char *path, bool freeze, struct err *err)
 {
-	return write_file(path, "cgroup.freeze", freeze ? "1" : "0", err);
+	AUTO_FD fd = open_file(path, "cgroup.freeze", err);
+
+	if (fd < 0)
+		return fd;
+	return write(fd, freeze ? "1" : "0", 1) < 0
+		       ? err_errno(err, errno, "cgroup.freeze of %s", path)
+		       : 0;
 }
 
 static int frozen_v1(pid_t pid, bool *yes, struct err *err)

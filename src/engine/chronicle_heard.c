@@ -122,17 +122,12 @@ static int tell_execed(struct chronicle *c, const struct heard *h, struct story_
 		       struct err *err)
 {
 	struct jw *j = recorded_begin(c->r, "execed", KNOWN_SEEN);
-	static const struct bytes unknown;
-	const struct detail *d = h->detail;
 	struct process p = {.id = m->id, .ppid = m->ppid, .pgid = m->pgid, .sid = m->sid};
 	int r;
 
 	if (j) {
 		process_json_identity(j, "process", m->id);
-		jw_bytes(j, "comm", d ? &d->comm : &unknown);
-		jw_bytes(j, "exe", d ? &d->exe : &unknown);
-		process_json_args(j, "args", "args_b64", d ? &d->cmdline : &unknown);
-		jw_str(j, "args_from", d && d->cmdline.data ? "proc" : NULL);
+		process_json_execed(j, h->detail);
 		process_json_happened(j, h->change.boot_ns);
 	}
 	r = chronicle_commit(c, err);

@@ -97,7 +97,6 @@ static void note_handoff(struct warden *w, struct identity id, const struct deta
 
 static void tell_exec(struct warden *w, const struct kin_change *c)
 {
-	static const struct bytes unknown;
 	struct process p = {.id = c->id};
 	struct detail *d = NULL;
 	struct jw *j;
@@ -107,10 +106,7 @@ static void tell_exec(struct warden *w, const struct kin_change *c)
 	j = runlog_begin(w->log, "execed", c->known);
 	if (j) {
 		process_json_identity(j, "process", c->id);
-		jw_bytes(j, "comm", d ? &d->comm : &unknown);
-		jw_bytes(j, "exe", d ? &d->exe : &unknown);
-		process_json_args(j, "args", "args_b64", d ? &d->cmdline : &unknown);
-		jw_str(j, "args_from", d && d->cmdline.data ? "proc" : NULL);
+		process_json_execed(j, d);
 		process_json_happened(j, c->boot_ns);
 	}
 	runlog_add(w->log, RUNLOG_PROCESS);

@@ -328,6 +328,16 @@ static void write_run(struct jw *j, const struct process *p, const struct run *r
 		process_json_pid(j, "original_ppid", p->parent_was.pid);
 }
 
+void process_json_execed(struct jw *j, const struct detail *d)
+{
+	static const struct bytes unknown;
+
+	jw_bytes(j, "comm", d ? &d->comm : &unknown);
+	jw_bytes(j, "exe", d ? &d->exe : &unknown);
+	process_json_args(j, "args", "args_b64", d ? &d->cmdline : &unknown);
+	jw_str(j, "args_from", d && d->cmdline.data ? "proc" : NULL);
+}
+
 void process_json_happened(struct jw *j, uint64_t boot_ns)
 {
 	if (boot_ns)

@@ -36,6 +36,9 @@ int process_json(struct jw *j, const char *key, const struct process *p,
 void process_json_facts(struct jw *j, const struct process *p, const struct host *host,
 			const struct run *run);
 
+/* What it became by execve(2), and where its arguments are from; d NULL: nothing is known. */
+void process_json_execed(struct jw *j, const struct detail *d);
+
 /* "happened_mono_ns": when, CLOCK_BOOTTIME, maybe before it was written; 0: not known, null. */
 void process_json_happened(struct jw *j, uint64_t boot_ns);
 /* "signal" or "status" of one that ended; status: as of wait(2). */
