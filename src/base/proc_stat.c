@@ -127,6 +127,11 @@ int proc_stat_read_self(struct proc_stat *out)
 	return r == -ESRCH || (!r && out->pid != getpid()) ? -EXDEV : r;
 }
 
+bool proc_is_gone(pid_t pid)
+{
+	return getpgid(pid) < 0 && errno == ESRCH;
+}
+
 pid_t proc_next_pid(char **at)
 {
 	return (pid_t)strtol(*at, at, 10);

@@ -48,6 +48,10 @@ int proc_stat_read_text(int dir, const char *path, char buf[static PROC_STAT_MAX
 /* This process's own.  -EXDEV: /proc is that of another PID namespace, with other numbers. */
 int proc_stat_read_self(struct proc_stat *out);
 
+/* Whether nobody has that PID, not even as a zombie.  Of who is gone /proc says so, too, in ten
+ * times as long (getpgid(2)). */
+bool proc_is_gone(pid_t pid);
+
 /* Takes the next PID of a list as in /proc/PID/task/TID/children; 0: there is no more. */
 pid_t proc_next_pid(char **at);
 

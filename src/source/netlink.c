@@ -381,7 +381,7 @@ static uint64_t start_of(pid_t pid)
 {
 	struct proc_stat st;
 
-	return proc_stat_read(pid, &st) == 0 ? st.start : 0;
+	return !proc_is_gone(pid) && proc_stat_read(pid, &st) == 0 ? st.start : 0;
 }
 
 /* A dead main thread with living ones beside it is a living process. */
@@ -389,7 +389,7 @@ static uint64_t start_if_alive(pid_t pid)
 {
 	struct proc_stat st;
 
-	if (proc_stat_read(pid, &st) < 0)
+	if (proc_is_gone(pid) || proc_stat_read(pid, &st) < 0)
 		return 0;
 	return (st.state == 'Z' || st.state == 'X') && st.threads <= 1 ? 0 : st.start;
 }

@@ -1,6 +1,7 @@
 #include "source/source_parts.h"
 
 #include "base/file.h"
+#include "base/proc_stat.h"
 
 #include "source/hostinfo.h"
 #include "source/pids.h"
@@ -153,9 +154,14 @@ int source_process(struct source *s, unsigned bits, struct process *p, struct er
 int source_exec(struct source *s, struct identity id, struct detail **out, struct err *err)
 {
 	const unsigned bits = DETAIL_COMM | DETAIL_CMDLINE | DETAIL_EXE;
-	int r = source_detail(s, id, bits, out, err);
-	struct detail *d = r < 0 ? NULL : *out;
+	struct detail *d;
+	int r;
 
+	*out = NULL;
+	if (!s->recorded && proc_is_gone(id.pid))
+		return err_set(err, ESRCH, "%d: has ended", id.pid);
+	r = source_detail(s, id, bits, out, err);
+	d = r < 0 ? NULL : *out;
 	if (!d || d->exe.data || d->cmdline.len)
 		return r;
 	/* dead by now: what it was called is left, its arguments are not */

@@ -140,6 +140,24 @@ static void a_kept_directory_never_tells_of_the_next_owner(void **state)
 	close(dir);
 }
 
+static void who_is_not_waited_for_is_not_gone(void **state)
+{
+	siginfo_t info;
+	pid_t pid;
+
+	(void)state;
+	alarm(TIME_LIMIT);
+	assert_false(proc_is_gone(1)); /* also where it is another user's */
+	pid = fork();
+	if (pid == 0)
+		_exit(0);
+	assert_true(pid > 0);
+	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	assert_false(proc_is_gone(pid));
+	waitpid(pid, NULL, 0);
+	assert_true(proc_is_gone(pid));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -148,6 +166,7 @@ int main(void)
 		cmocka_unit_test(only_the_dead_have_an_exit_code),
 		cmocka_unit_test(what_is_no_stat_line_is_refused),
 		cmocka_unit_test(a_kept_directory_never_tells_of_the_next_owner),
+		cmocka_unit_test(who_is_not_waited_for_is_not_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
