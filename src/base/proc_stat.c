@@ -119,6 +119,13 @@ int proc_stat_read(pid_t pid, struct proc_stat *out)
 	return proc_stat_read_at(AT_FDCWD, path, out);
 }
 
+int proc_stat_read_same(pid_t pid, uint64_t start, struct proc_stat *out)
+{
+	int r = proc_stat_read(pid, out);
+
+	return !r && out->start != start ? -ESRCH : r;
+}
+
 int proc_stat_read_self(struct proc_stat *out)
 {
 	int r = proc_stat_read_at(AT_FDCWD, "/proc/self/stat", out);
@@ -127,9 +134,24 @@ int proc_stat_read_self(struct proc_stat *out)
 	return r == -ESRCH || (!r && out->pid != getpid()) ? -EXDEV : r;
 }
 
+bool proc_stat_dead(const struct proc_stat *st)
+{
+	return (st->state == 'Z' || st->state == 'X') && st->threads <= 1;
+}
+
 bool proc_is_gone(pid_t pid)
 {
 	return getpgid(pid) < 0 && errno == ESRCH;
+}
+
+bool proc_has_ended(pid_t pid, uint64_t start)
+{
+	struct proc_stat st;
+	int r = proc_stat_read(pid, &st);
+
+	if (r < 0) /* hidepid hides who is there */
+		return r == -ESRCH && proc_is_gone(pid);
+	return st.start != start || proc_stat_dead(&st);
 }
 
 pid_t proc_next_pid(char **at)

@@ -35,6 +35,8 @@ int proc_stat_parse(char *text, struct proc_stat *out, const char **comm);
 /* 0; -ESRCH: no such process (also where hidepid hides it); -EPROTO: not of that form; else
  * -errno. */
 int proc_stat_read(pid_t pid, struct proc_stat *out);
+/* As that; -ESRCH also where the number is by now that of a process with another start. */
+int proc_stat_read_same(pid_t pid, uint64_t start, struct proc_stat *out);
 /* As that, of the stat file at path below dir.  A descriptor of /proc/PID names one process for
  * good; another /proc than this process's own can be asked, too. */
 int proc_stat_read_at(int dir, const char *path, struct proc_stat *out);
@@ -48,9 +50,15 @@ int proc_stat_read_text(int dir, const char *path, char buf[static PROC_STAT_MAX
 /* This process's own.  -EXDEV: /proc is that of another PID namespace, with other numbers. */
 int proc_stat_read_self(struct proc_stat *out);
 
+/* Whether no thread of it runs any more: it waits for its parent to reap it. */
+bool proc_stat_dead(const struct proc_stat *st);
+
 /* Whether nobody has that PID, not even as a zombie.  Of who is gone /proc says so, too, in ten
  * times as long (getpgid(2)). */
 bool proc_is_gone(pid_t pid);
+
+/* Whether the process of that start is gone, or dead.  False also where that cannot be known. */
+bool proc_has_ended(pid_t pid, uint64_t start);
 
 /* Takes the next PID of a list as in /proc/PID/task/TID/children; 0: there is no more. */
 pid_t proc_next_pid(char **at);

@@ -129,8 +129,7 @@ struct death pidfd_death(int fd, struct identity id)
 	if (ioctl(fd, INFO_GET, &info) == 0 && info.mask & INFO_EXIT)
 		return from_status(info.exit_code);
 	/* 0 is also what one who may not read it gets */
-	if (proc_stat_read(id.pid, &st) == 0 && st.start == id.start && st.state == 'Z' &&
-	    st.exit_code)
+	if (proc_stat_read_same(id.pid, id.start, &st) == 0 && proc_stat_dead(&st) && st.exit_code)
 		return from_status(st.exit_code);
 	return (struct death){0};
 }

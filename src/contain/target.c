@@ -156,16 +156,6 @@ int target_handle(struct target *t, int *opened)
 	return r < 0 ? r : *opened;
 }
 
-/* Where there are no pidfds: what /proc says. */
-static bool is_dead(struct identity id)
-{
-	struct proc_stat st;
-	int r = proc_stat_read(id.pid, &st);
-
-	return r == -ESRCH ||
-	       (r == 0 && (st.start != id.start || (st.state == 'Z' && st.threads <= 1)));
-}
-
 bool target_alive(struct target *t)
 {
 	int opened, fd;
@@ -173,7 +163,8 @@ bool target_alive(struct target *t)
 	if (t->gone)
 		return false;
 	fd = target_handle(t, &opened);
-	if (fd == -ESRCH || (fd >= 0 && pidfd_gone(fd)) || (fd == -ENOSYS && is_dead(t->id)))
+	if (fd == -ESRCH || (fd >= 0 && pidfd_gone(fd)) ||
+	    (fd == -ENOSYS && proc_has_ended(t->id.pid, t->id.start)))
 		t->gone = true;
 	if (opened >= 0)
 		close(opened);

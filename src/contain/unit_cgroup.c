@@ -85,7 +85,7 @@ static bool has_moved_within(const struct unit *u, struct identity id)
 
 	/* its start was read before and is after: what was read in between is of that process */
 	return cgroup_path_of(id.pid, NULL, path, sizeof(path), NULL) >= 0 &&
-	       unit_has_path(u, path) && proc_stat_read(id.pid, &st) == 0 && st.start == id.start;
+	       unit_has_path(u, path) && proc_stat_read_same(id.pid, id.start, &st) == 0;
 }
 
 /* What is listed, and where to. */
@@ -112,7 +112,7 @@ static int add_listed(const struct unit *u, int dir, const struct listing *l, st
 
 		if (file_exhausted(got))
 			r = err_errno(err, -got, "/proc/%d/stat", (int)before.v[i]);
-		if (got < 0 || (st.state == 'Z' && st.threads <= 1))
+		if (got < 0 || proc_stat_dead(&st))
 			continue;
 		if (!identity_known(id))
 			id = (struct identity){before.v[i], st.start};
@@ -243,7 +243,7 @@ static bool is_left(const char *name)
 	n = strtol(pid, NULL, 10);
 	if (n <= 1)
 		return false;
-	return proc_stat_read((pid_t)n, &st) == -ESRCH || st.start != strtoull(start + 1, NULL, 10);
+	return proc_stat_read_same((pid_t)n, strtoull(start + 1, NULL, 10), &st) == -ESRCH;
 }
 
 static int sweep_one(const struct unit *u, int parent, const char *name, int dir, void *ctx,

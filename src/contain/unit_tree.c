@@ -61,7 +61,7 @@ static int take_child(struct walk *w, pid_t pid, pid_t parent, struct err *err)
 		return err_errno(err, -r, "/proc/%d/stat", (int)pid);
 	if (r < 0 || st.ppid != parent) {
 		/* hidepid hides who is there */
-		if (!r || (getsid(pid) < 0 && errno == ESRCH))
+		if (!r || proc_is_gone(pid))
 			w->out->unsteady = true;
 		return 0;
 	}
@@ -69,7 +69,7 @@ static int take_child(struct walk *w, pid_t pid, pid_t parent, struct err *err)
 	p.one_thread = st.threads == 1;
 	if (is_excluded(w->u, p.id))
 		return 0;
-	if (st.state == 'Z' && st.threads <= 1) /* nor has it children: they were adopted */
+	if (proc_stat_dead(&st)) /* nor has it children: they were adopted */
 		return 0;
 	if (w->seen.n && is_in(w, p.id)) /* it was another's child in the look before */
 		return 0;
@@ -81,7 +81,7 @@ static bool is_still_there(struct identity id)
 {
 	struct proc_stat st;
 
-	return proc_stat_read(id.pid, &st) == 0 && st.start == id.start;
+	return proc_stat_read_same(id.pid, id.start, &st) == 0;
 }
 
 static int children_of_thread(struct walk *w, const struct parent *p, const char *tid,
@@ -208,9 +208,8 @@ static int read_lines(struct line **v, size_t *n, struct err *err)
 			free(all.v);
 			return err_errno(err, -r, "/proc/%ld/stat", pid);
 		}
-		l = (struct line){.id = {st.pid, st.start},
-				  .ppid = st.ppid,
-				  .dead = st.state == 'Z' && st.threads <= 1};
+		l = (struct line){
+			.id = {st.pid, st.start}, .ppid = st.ppid, .dead = proc_stat_dead(&st)};
 		if (!VEC_PUSH(&all, l)) {
 			closedir(d);
 			free(all.v);

@@ -263,12 +263,8 @@ static size_t alive_of(const struct identity *ids, size_t n)
 {
 	size_t alive = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		struct proc_stat st;
-
-		alive += identity_known(ids[i]) && proc_stat_read(ids[i].pid, &st) == 0 &&
-			 st.start == ids[i].start && st.state != 'Z';
-	}
+	for (size_t i = 0; i < n; i++)
+		alive += identity_known(ids[i]) && !proc_has_ended(ids[i].pid, ids[i].start);
 	return alive;
 }
 

@@ -30,13 +30,6 @@ static void read_boot_id(char out[static 64])
 	out[n > 0 ? strcspn(out, "\n") : 0] = '\0';
 }
 
-static bool is_alive(struct identity id)
-{
-	struct proc_stat st;
-
-	return proc_stat_read(id.pid, &st) == 0 && st.start == id.start && st.state != 'Z';
-}
-
 static void end_one(struct identity id)
 {
 	struct target_set one = {0};
@@ -291,9 +284,9 @@ int drill_after(const char *state_dir, const char *name, struct drill *out, stru
 		r = read_file(dir, out, err);
 	if (r < 0)
 		return r;
-	out->self_alive = is_alive(out->self);
+	out->self_alive = !proc_has_ended(out->self.pid, out->self.start);
 	for (unsigned i = 0; i < out->n; i++)
-		out->v[i].alive = is_alive(out->v[i].id);
+		out->v[i].alive = !proc_has_ended(out->v[i].id.pid, out->v[i].id.start);
 	for (unsigned i = 0; i < out->n; i++)
 		if (out->v[i].alive)
 			end_one(out->v[i].id);

@@ -388,8 +388,8 @@ bool recorded_is_held(const struct recorded *r, enum run_state *state)
 		return false;
 	hostinfo_read(proc, &host, &coverage);
 	*state = held_state(&r->story, host.boot_ns);
-	return recorded_is_here(r, &host) && proc_stat_read(warden.pid, &st) == 0 &&
-	       st.start == warden.start && (st.state != 'Z' || st.threads > 1);
+	return recorded_is_here(r, &host) &&
+	       proc_stat_read_same(warden.pid, warden.start, &st) == 0 && !proc_stat_dead(&st);
 }
 
 enum run_state recorded_state(const struct recorded *r, const struct table *now)

@@ -75,19 +75,19 @@ bool warden_drain_others(struct warden *w)
 static int read_one(struct identity id, struct kin_reading *out)
 {
 	struct proc_stat st;
-	int r = proc_stat_read(id.pid, &st);
+	int r = proc_stat_read_same(id.pid, id.start, &st);
 
 	*out = (struct kin_reading){.id = id};
 	if (file_exhausted(r))
 		return r;
-	if (r < 0 || st.start != id.start) {
+	if (r < 0) {
 		out->dead = true;
 		return 0;
 	}
 	out->ppid = st.ppid;
 	out->pgid = st.pgid;
 	out->sid = st.sid;
-	out->dead = st.state == 'Z' && st.threads <= 1;
+	out->dead = proc_stat_dead(&st);
 	return 1;
 }
 
@@ -206,7 +206,7 @@ void warden_find_moved(struct warden *w)
 		if (cgroup_path_of(id.pid, NULL, path, sizeof(path), NULL) < 0 ||
 		    unit_has_path(w->unit, path))
 			continue;
-		if (proc_stat_read(id.pid, &st) < 0 || st.start != id.start)
+		if (proc_stat_read_same(id.pid, id.start, &st) < 0)
 			continue;
 		kin_left_cgroup(w->kin, id);
 		warden_tell_moved(w, id, path);

@@ -391,7 +391,7 @@ static uint64_t start_if_alive(pid_t pid)
 
 	if (proc_is_gone(pid) || proc_stat_read(pid, &st) < 0)
 		return 0;
-	return (st.state == 'Z' || st.state == 'X') && st.threads <= 1 ? 0 : st.start;
+	return proc_stat_dead(&st) ? 0 : st.start;
 }
 
 void netlink_complete(struct event *e, bool forker)

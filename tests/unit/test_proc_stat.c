@@ -140,8 +140,9 @@ static void a_kept_directory_never_tells_of_the_next_owner(void **state)
 	close(dir);
 }
 
-static void who_is_not_waited_for_is_not_gone(void **state)
+static void who_waits_to_be_reaped_has_ended_and_is_not_gone(void **state)
 {
+	struct proc_stat st;
 	siginfo_t info;
 	pid_t pid;
 
@@ -149,13 +150,24 @@ static void who_is_not_waited_for_is_not_gone(void **state)
 	alarm(TIME_LIMIT);
 	assert_false(proc_is_gone(1)); /* also where it is another user's */
 	pid = fork();
-	if (pid == 0)
-		_exit(0);
+	if (pid == 0) {
+		alarm(TIME_LIMIT);
+		for (;;)
+			pause();
+	}
 	assert_true(pid > 0);
+	assert_int_equal(proc_stat_read(pid, &st), 0);
+	assert_false(proc_stat_dead(&st));
+	assert_false(proc_has_ended(pid, st.start));
+	assert_true(proc_has_ended(pid, st.start - 1)); /* another had the number */
+	assert_int_equal(proc_stat_read_same(pid, st.start - 1, &st), -ESRCH);
+	kill(pid, SIGKILL);
 	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
 	assert_false(proc_is_gone(pid));
+	assert_true(proc_has_ended(pid, st.start));
 	waitpid(pid, NULL, 0);
 	assert_true(proc_is_gone(pid));
+	assert_true(proc_has_ended(pid, st.start));
 }
 
 int main(void)
@@ -166,7 +178,7 @@ int main(void)
 		cmocka_unit_test(only_the_dead_have_an_exit_code),
 		cmocka_unit_test(what_is_no_stat_line_is_refused),
 		cmocka_unit_test(a_kept_directory_never_tells_of_the_next_owner),
-		cmocka_unit_test(who_is_not_waited_for_is_not_gone),
+		cmocka_unit_test(who_waits_to_be_reaped_has_ended_and_is_not_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
