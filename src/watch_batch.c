@@ -340,7 +340,7 @@ int batch_run(const struct batch_options *o, struct err *err)
 	}
 	vigil_close(&b.vigil, "asked");
 	listener_close(b.listener);
-	if (b.look.source)
+	if (b.look.reader)
 		look_close(&b.look);
 	run_clear(&b.run);
 	free(b.rest.v);

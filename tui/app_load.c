@@ -88,7 +88,7 @@ static void runs_run(void *ctx)
 		text_safe(ask->list.trouble, sizeof(ask->list.trouble), err.text, strlen(err.text),
 			  false);
 	runs_clear(&runs);
-	if (look.source)
+	if (look.reader)
 		look_close(&look);
 }
 

@@ -1,12 +1,12 @@
 #include "engine/baseline.h"
 
 #include "base/clock.h"
-#include "base/thread.h"
 #include "base/vec.h"
+#include "engine/reader.h"
 #include "model/origin.h"
-#include "source/source.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define BASELINE_DETAILS (DETAIL_COMM | DETAIL_CMDLINE | DETAIL_EXE | DETAIL_CWD | DETAIL_CGROUP)
@@ -14,7 +14,7 @@
 #define HALF_MIN 256 /* processes that another thread is worth while for: some 10 ms */
 
 struct baseline {
-	struct source *source; /* the second scan reads the details of new ones only */
+	struct reader *reader; /* the second scan reads the details of new ones only */
 	struct table *before;
 };
 
@@ -22,40 +22,22 @@ void baseline_free(struct baseline *b)
 {
 	if (!b)
 		return;
-	source_close(b->source);
+	reader_close(b->reader);
 	table_free(b->before);
 	free(b);
 }
 
-static int open_source(struct source **out, struct err *err)
+static int open_reader(struct reader **out, struct err *err)
 {
 	const struct source_options o = {.details = BASELINE_DETAILS, .lean = true};
 
-	return source_open(&o, out, err);
-}
-
-/* The rest of a large host, that another thread reads at the same time. */
-struct half {
-	const pid_t *pids;
-	size_t n;
-	struct table *t;
-};
-
-static void *read_half(void *ctx)
-{
-	struct half *h = ctx;
-	struct source *s = NULL;
-
-	if (open_source(&s, NULL) == 0)
-		source_scan_some(s, h->pids, h->n, &h->t, NULL);
-	source_close(s);
-	return NULL;
+	return reader_open(&o, out, err);
 }
 
 /* Adds what `from` has to b->before, and frees it. */
 static int take_over(struct baseline *b, struct table *from, struct err *err)
 {
-	bool ok = from;
+	bool ok = true;
 
 	for (size_t i = 0; ok && i < from->procs.n; i++)
 		ok = table_add(b->before, &from->procs.v[i]);
@@ -67,26 +49,24 @@ static int take_over(struct baseline *b, struct table *from, struct err *err)
 static int scan(struct baseline *b, struct err *err)
 {
 	struct pid_list all = {0};
-	struct half second;
-	pthread_t thread;
-	size_t first;
-	int r = source_list(b->source, &all, err);
+	struct reader *other = NULL;
+	struct table *rest = NULL;
+	int r = source_list(reader_source(b->reader), &all, err);
+	size_t first = all.n < 2 * HALF_MIN ? all.n : all.n / 2;
 
-	first = r < 0 || all.n < 2 * HALF_MIN ? all.n : all.n / 2;
-	second = (struct half){.pids = all.v + first, .n = all.n - first};
-	if (second.n && thread_start(&thread, read_half, &second) != 0) {
-		first = all.n;
-		second.n = 0;
-	}
+	if (!r && first < all.n)
+		r = open_reader(&other, err);
+	if (!r && other)
+		r = reader_begin(other, all.v + first, all.n - first, err);
 	if (!r)
-		r = source_scan_some(b->source, all.v, first, &b->before, err);
-	if (second.n) {
-		pthread_join(thread, NULL);
-		if (r < 0)
-			table_free(second.t);
-		else
-			r = take_over(b, second.t, err);
-	}
+		r = reader_begin(b->reader, all.v, first, err);
+	if (!r)
+		r = reader_await(b->reader, &b->before, err);
+	if (!r && other)
+		r = reader_await(other, &rest, err);
+	if (!r && other)
+		r = take_over(b, rest, err);
+	reader_close(other);
 	free(all.v);
 	return r;
 }
@@ -98,7 +78,7 @@ int baseline_take(struct baseline **out, struct err *err)
 
 	if (!b)
 		return err_nomem(err);
-	r = open_source(&b->source, err);
+	r = open_reader(&b->reader, err);
 	if (!r)
 		r = scan(b, err);
 	if (r < 0)
@@ -227,9 +207,10 @@ int baseline_compare(struct baseline *b, const struct baseline_known *known,
 	memset(out, 0, sizeof(*out));
 	if (known->others_known && !known->n_others)
 		return begin_diff(out, err);
-	r = known->others_known
-		    ? source_scan_some(b->source, known->others, known->n_others, &now, err)
-		    : source_scan(b->source, &now, err);
+	r = reader_begin(b->reader, known->others_known ? known->others : NULL, known->n_others,
+			 err);
+	if (!r)
+		r = reader_await(b->reader, &now, err);
 	if (!r)
 		r = begin_diff(out, err);
 	if (r < 0) {

@@ -5,6 +5,7 @@
 #include "base/json_read.h"
 #include "base/proc_stat.h"
 #include "base/vec.h"
+#include "contain/signal.h"
 #include "engine/launch_lost.h"
 #include "engine/launch_talk.h"
 #include "engine/warden.h"
@@ -13,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,6 +29,9 @@
 #include <unistd.h>
 
 #define CGROUP_PREFIX "stray-"
+#define LOOK_MS 250           /* between two looks after the warden, where the run is to be over */
+#define HANG_NS 1000000000ull /* for which one reading may then hold it up */
+#define BURY_NS 1000000000ull /* for it to die */
 
 struct front {
 	char mark[RUN_MARK_SIZE];
@@ -37,6 +42,10 @@ struct front {
 	struct unit unit;
 	struct identity cmd, warden;
 	int talk_fd, result_fd, signal_fd;
+	struct source_pulse *pulse; /* shared with the warden: what it reads; NULL: not known */
+	uint64_t began_ns;
+	uint64_t due_ns;  /* when the run is to be over; 0: it has no deadline */
+	int end_signal;   /* that it was asked to end for; 0: none */
 	int tty_fd;       /* the controlling terminal, where the command is on it; -1 */
 	sigset_t ignored; /* when stray was started */
 	struct baseline *baseline;
@@ -137,6 +146,10 @@ static int make_ways(struct front *f, int *warden_end, struct err *err)
 		return err_errno(err, errno, "no way to speak with the warden");
 	f->talk_fd = talk[0];
 	*warden_end = talk[1];
+	f->pulse = mmap(NULL, sizeof(*f->pulse), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			-1, 0);
+	if (f->pulse == MAP_FAILED)
+		f->pulse = NULL;
 	return 0;
 }
 
@@ -151,6 +164,7 @@ static int run_warden(struct front *f, int warden_end)
 		.unit = &f->unit,
 		.front = f->self,
 		.talk_fd = warden_end,
+		.pulse = f->pulse,
 		.result_fd = f->result_fd,
 		.terminal = f->tty_fd >= 0,
 	};
@@ -262,6 +276,9 @@ static void end_run(struct front *f, int signal)
 	struct talk t = {.kind = TALK_END, .signal = signal};
 
 	talk_send(f->talk_fd, &t);
+	if (!f->end_signal)
+		f->end_signal = signal;
+	f->due_ns = clock_boot_ns();
 }
 
 /* The command, in our group, has it too; where the key's signal is ignored nobody is meant. */
@@ -298,7 +315,36 @@ static bool hear_fact(struct front *f, struct talk *t)
 	return heard;
 }
 
-/* Until the run is over, or the warden gone. */
+/* For poll(2): from when the run is to be over its warden is looked after. */
+static int patience_ms(const struct front *f)
+{
+	uint64_t now = clock_boot_ns(), ms;
+
+	if (!f->pulse || !f->due_ns)
+		return -1;
+	ms = now < f->due_ns ? (f->due_ns - now) / 1000000 + 1 : LOOK_MS;
+	return ms < INT_MAX ? (int)ms : INT_MAX;
+}
+
+/*
+ * A member can keep whoever reads its command line waiting, for ever (its mmap_lock, held by a
+ * fault that nobody answers), and so the warden past the deadline: one that hangs is as good as
+ * dead.
+ */
+static void give_up_warden(struct front *f, pid_t reading)
+{
+	struct target_set one = {0};
+	char line[120];
+
+	snprintf(line, sizeof(line),
+		 "the warden hangs reading %d, which does not let itself be read", (int)reading);
+	f->say(f->ctx, line);
+	if (target_add(&one, f->warden, NULL, NULL) == 0)
+		signal_target(&one.v[0], SIGKILL);
+	target_set_clear(&one);
+}
+
+/* Until the run is over (0), the warden gone, or given up (-ETIMEDOUT). */
 static int watch(struct front *f)
 {
 	for (;;) {
@@ -307,10 +353,17 @@ static int watch(struct front *f)
 			{.fd = f->signal_fd, .events = POLLIN},
 		};
 		struct talk t;
-		int r;
+		pid_t reading;
+		int r = poll(p, 2, patience_ms(f));
 
-		if (poll(p, 2, -1) < 0)
+		if (r < 0)
 			continue;
+		reading = r == 0 && clock_boot_ns() >= f->due_ns ? source_hangs(f->pulse, HANG_NS)
+								 : 0;
+		if (reading) {
+			give_up_warden(f, reading);
+			return -ETIMEDOUT;
+		}
 		if (p[1].revents)
 			on_signals(f);
 		while ((r = talk_receive(f->talk_fd, &t)) > 0) {
@@ -355,6 +408,33 @@ static int await(struct front *f, struct talk *t, struct err *err)
 	return t->kind == TALK_FAILED ? failed(f, t, err) : 0;
 }
 
+/* One that was given up dies once what it waits for is gone: at the latest with the run, mostly. */
+static void bury_warden(struct front *f)
+{
+	uint64_t until = clock_boot_ns() + BURY_NS;
+
+	while (waitpid(f->warden.pid, NULL, WNOHANG) == 0) {
+		if (clock_boot_ns() >= until) {
+			f->say(f->ctx, "the warden was killed, and still hangs in the kernel");
+			return;
+		}
+		poll(NULL, 0, 1);
+	}
+}
+
+/* The warden ends the run no more. */
+static void end_without(struct front *f, bool given_up)
+{
+	if (!given_up)
+		waitpid(f->warden.pid, NULL, 0);
+	launch_lost(f->o, &f->unit, f->self, f->out, f->say, f->ctx);
+	f->out->elapsed_ns = clock_boot_ns() - f->began_ns;
+	if (!given_up)
+		return;
+	f->out->status = f->end_signal ? 128 + f->end_signal : 124;
+	bury_warden(f);
+}
+
 /* From the fork on.  0, or why nothing was started. */
 static int be_front(struct front *f, pid_t warden, struct err *err)
 {
@@ -383,11 +463,15 @@ static int be_front(struct front *f, pid_t warden, struct err *err)
 	talk_send(f->talk_fd, &t);
 	if (hear_fact(f, &t) && t.kind == TALK_FAILED)
 		return failed(f, &t, err);
+	f->began_ns = clock_boot_ns();
+	if (f->o->deadline_ns)
+		f->due_ns = f->began_ns + f->o->deadline_ns;
 	if (t.kind == TALK_STARTED)
 		r = watch(f);
-	waitpid(f->warden.pid, NULL, 0);
 	if (!f->over || r < 0)
-		launch_lost(f->o, &f->unit, f->self, f->out, f->say, f->ctx);
+		end_without(f, r == -ETIMEDOUT);
+	else
+		waitpid(f->warden.pid, NULL, 0);
 	take_foreground_back(f);
 	take_members(f);
 	compare(f);
@@ -420,6 +504,8 @@ static void clear(struct front *f)
 	file_close_fd(&f->signal_fd);
 	file_close_fd(&f->tty_fd);
 	spawn_caller_clear(&f->caller);
+	if (f->pulse)
+		munmap(f->pulse, sizeof(*f->pulse));
 	unit_close(&f->unit);
 	free(f->exe);
 }

@@ -13,6 +13,7 @@ libengine_a_SOURCES = \
 	%D%/doctor.c %D%/doctor.h \
 	%D%/drill.c %D%/drill.h \
 	%D%/errand.c %D%/errand.h \
+	%D%/reader.c %D%/reader.h \
 	%D%/explain.c %D%/explain.h %D%/explain_holds.c %D%/explain_parts.h \
 	%D%/launch.c %D%/launch.h \
 	%D%/launch_lost.c %D%/launch_lost.h \

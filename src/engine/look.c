@@ -9,15 +9,15 @@ int look_open(struct look *look, const struct source_options *options, struct er
 	memset(look, 0, sizeof(*look));
 	look->recorded = options->replay != NULL;
 	tracker_init(&look->tracker);
-	return source_open(options, &look->source, err);
+	return reader_open(options, &look->reader, err);
 }
 
 void look_close(struct look *look)
 {
 	tracker_free(&look->tracker);
-	source_close(look->source);
+	reader_close(look->reader);
 	ends_reader_free(look->ends);
-	look->source = NULL;
+	look->reader = NULL;
 	look->ends = NULL;
 }
 
@@ -57,7 +57,7 @@ static int watch(struct look *look)
 {
 	struct identity *ids;
 	ssize_t n = look_watched(&look->tracker, &ids);
-	int r = n < 0 ? -ENOMEM : source_watch(look->source, ids, (size_t)n);
+	int r = n < 0 ? -ENOMEM : source_watch(reader_source(look->reader), ids, (size_t)n);
 
 	free(ids);
 	return r;
@@ -109,8 +109,10 @@ int look_scan(struct look *look, struct table **scan, struct err *err)
 
 	if (r < 0)
 		return err_nomem(err);
-	source_reuse(look->source, tracker_take_spare(&look->tracker));
-	r = source_scan(look->source, scan, err);
+	source_reuse(reader_source(look->reader), tracker_take_spare(&look->tracker));
+	r = reader_begin(look->reader, NULL, 0, err);
+	if (!r)
+		r = reader_await(look->reader, scan, err);
 	if (r < 0)
 		return r;
 	if (read_ends(look, *scan) < 0 || read_spoken(look, *scan) < 0) {

@@ -1,5 +1,5 @@
 /*
- * Looking at the host: a source, and the tracker its scans are folded into.
+ * Looking at the host: a source (engine/reader.h), and the tracker its scans are folded into.
  *
  * Each look reads once and judges.  It blocks as long as reading takes; the
  * live view looks through engine/scanner.h instead.  Never signals or writes.
@@ -7,13 +7,14 @@
 #ifndef STRAY_ENGINE_LOOK_H
 #define STRAY_ENGINE_LOOK_H
 
+#include "engine/reader.h"
 #include "model/tracker.h"
 #include "reach/ends.h"
 #include "reach/spoken.h"
 #include "source/source.h"
 
 struct look {
-	struct source *source; /* owned */
+	struct reader *reader; /* owned */
 	struct tracker tracker;
 	struct ends_reader *ends; /* owned; NULL before a run is in view */
 	bool recorded;            /* a replayed file: nothing else is read */

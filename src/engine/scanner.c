@@ -302,10 +302,10 @@ bool scanner_check(struct scanner *s, uint64_t now_boot_ns)
 {
 	struct worker *fresh;
 	struct err err = {0};
-	unsigned bit;
-	pid_t pid;
+	const struct source_pulse *pulse = source_reading(s->worker->source);
+	unsigned bit = atomic_load_explicit(&pulse->bit, memory_order_relaxed);
+	pid_t pid = atomic_load_explicit(&pulse->pid, memory_order_relaxed);
 
-	source_reading(s->worker->source, &pid, &bit);
 	if (!scanner_busy(s) || !pid || pid != s->hung_pid || bit != s->hung_bit) {
 		s->hung_pid = pid;
 		s->hung_bit = bit;

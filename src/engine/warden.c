@@ -143,7 +143,7 @@ static int make_record(struct warden *w, struct err *err)
 
 static int prepare(struct warden *w, struct err *err)
 {
-	struct source_options source = {0};
+	struct source_options source = {.pulse = w->start->pulse};
 	struct coverage coverage;
 	AUTO_FD proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int r = take_signals(w, err);

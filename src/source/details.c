@@ -1,5 +1,6 @@
 #include "source/details_parts.h"
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/mask.h"
 #include "base/proc_stat.h"
@@ -21,6 +22,7 @@ int details_open(struct details_reader *r, int proc_fd, const struct source_opti
 {
 	r->proc_fd = proc_fd;
 	r->options = options;
+	r->pulse = options->pulse ? options->pulse : &r->own;
 	r->buf_size = 64 << 10;
 	r->buf = malloc(r->buf_size);
 	return r->buf ? 0 : err_nomem(err);
@@ -410,20 +412,37 @@ static void note_all_unread(struct detail *d, unsigned bits, int r)
 			note_unread(d, 1u << b, r);
 }
 
+/* Who sees the PID sees since when. */
+static void begin_reading(struct details_reader *r, pid_t pid)
+{
+	atomic_store_explicit(&r->pulse->since_ns, clock_boot_ns(), memory_order_relaxed);
+	atomic_store_explicit(&r->pulse->pid, pid, memory_order_release);
+}
+
+static void tell_reading(struct details_reader *r, unsigned bit)
+{
+	atomic_store_explicit(&r->pulse->bit, bit, memory_order_relaxed);
+}
+
+static void end_reading(struct details_reader *r)
+{
+	atomic_store_explicit(&r->pulse->pid, 0, memory_order_relaxed);
+}
+
 /* One detail, with what is being read told to whoever watches for hanging reads. */
-#define READ(bit, call)                                                                    \
-	do {                                                                               \
-		if (bits & (bit)) {                                                        \
-			int rc_;                                                           \
-			atomic_store_explicit(&r->reading_bit, bit, memory_order_relaxed); \
-			rc_ = call;                                                        \
-			d->have |= (bit);                                                  \
-			if (rc_ == -ENOMEM)                                                \
-				goto nomem;                                                \
-			if (rc_ == -ESRCH && !still_there(dir))                            \
-				goto gone;                                                 \
-			note_unread(d, bit, rc_);                                          \
-		}                                                                          \
+#define READ(bit, call)                                         \
+	do {                                                    \
+		if (bits & (bit)) {                             \
+			int rc_;                                \
+			tell_reading(r, bit);                   \
+			rc_ = call;                             \
+			d->have |= (bit);                       \
+			if (rc_ == -ENOMEM)                     \
+				goto nomem;                     \
+			if (rc_ == -ESRCH && !still_there(dir)) \
+				goto gone;                      \
+			note_unread(d, bit, rc_);               \
+		}                                               \
 	} while (0)
 
 /* A descriptor of /proc/PID; -ESRCH, or why it cannot be had of one that is there. */
@@ -464,7 +483,7 @@ static int read_below(struct details_reader *r, int dir, struct process *p, cons
 		note_all_unread(d, bits, -ETIMEDOUT);
 		bits = 0;
 	}
-	atomic_store_explicit(&r->reading_pid, p->id.pid, memory_order_relaxed);
+	begin_reading(r, p->id.pid);
 	READ(DETAIL_COMM, read_comm(r, dir, d, comm));
 	READ(DETAIL_CMDLINE, read_cmdline(r, dir, d));
 	READ(DETAIL_CGROUP, read_cgroup(r, dir, d));
@@ -476,7 +495,7 @@ static int read_below(struct details_reader *r, int dir, struct process *p, cons
 	READ(DETAIL_WCHAN, read_wchan(r, dir, d));
 	READ(DETAIL_NS, read_ns(dir, d));
 	READ(DETAIL_STDIO, details_read_stdio(r, dir, p, d));
-	atomic_store_explicit(&r->reading_pid, 0, memory_order_relaxed);
+	end_reading(r);
 	if (d->euid == (uid_t)-1)
 		d->euid = owner(dir);
 	if (!r->options->lean && name_user(r, d) < 0)
@@ -487,7 +506,7 @@ static int read_below(struct details_reader *r, int dir, struct process *p, cons
 nomem:
 	rc = -ENOMEM;
 gone:
-	atomic_store_explicit(&r->reading_pid, 0, memory_order_relaxed);
+	end_reading(r);
 	detail_unref(d);
 	return rc;
 }

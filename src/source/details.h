@@ -11,14 +11,11 @@
 #include "model/process.h"
 #include "source/source.h"
 
-#include <stdatomic.h>
-
 struct details_reader {
 	int proc_fd; /* of /proc, borrowed */
 	const struct source_options *options;
-	atomic_int reading_pid; /* for source_reading() */
-	atomic_uint reading_bit;
-	char *buf; /* scratch, owned */
+	struct source_pulse own, *pulse; /* for source_reading() */
+	char *buf;                       /* scratch, owned */
 	size_t buf_size;
 	struct {
 		uid_t uid;

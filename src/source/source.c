@@ -1,5 +1,6 @@
 #include "source/source_parts.h"
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/proc_stat.h"
 
@@ -237,8 +238,15 @@ int source_each(struct source *s, source_each_fn *fn, void *ctx, struct host *ho
 	return r ? r : pids_stream(s->pids, stream_process, &e, err);
 }
 
-void source_reading(const struct source *s, pid_t *pid, unsigned *bit)
+const struct source_pulse *source_reading(const struct source *s)
 {
-	*pid = atomic_load_explicit(&s->details.reading_pid, memory_order_relaxed);
-	*bit = atomic_load_explicit(&s->details.reading_bit, memory_order_relaxed);
+	return s->details.pulse;
+}
+
+pid_t source_hangs(const struct source_pulse *pulse, uint64_t after_ns)
+{
+	pid_t pid = atomic_load_explicit(&pulse->pid, memory_order_acquire);
+	uint64_t since = atomic_load_explicit(&pulse->since_ns, memory_order_relaxed);
+
+	return pid && clock_boot_ns() > since + after_ns ? pid : 0;
 }

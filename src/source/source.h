@@ -15,7 +15,17 @@
 #include "base/err.h"
 #include "model/table.h"
 
+#include <stdatomic.h>
+
 struct source; /* opaque */
+
+/* What is being read this moment, for whoever watches for a reading that hangs: another thread, or
+ * a process that shares this memory. */
+struct source_pulse {
+	atomic_int pid;            /* whose details; 0: nothing is read */
+	atomic_uint bit;           /* which (detail_bits) */
+	_Atomic uint64_t since_ns; /* CLOCK_BOOTTIME */
+};
 
 struct source_options {
 	unsigned details;           /* detail_bits wanted of every process; 0: only its stat */
@@ -31,6 +41,7 @@ struct source_options {
 	const char *replay; /* a snapshot file; NULL: /proc */
 	const pid_t *avoid; /* processes whose details hang: only their stat is read; copied */
 	size_t n_avoid;
+	struct source_pulse *pulse; /* told there, too; borrowed; NULL: nobody asks */
 };
 
 /* The environment names that label a tree (doc/WORDS.md, "Mark"), NULL-terminated. */
@@ -87,8 +98,10 @@ typedef int source_each_fn(void *ctx, const struct host *host, struct process *p
 int source_each(struct source *s, source_each_fn *fn, void *ctx, struct host *host,
 		struct coverage *coverage, struct err *err);
 
-/* What is being read this moment, for whoever watches a hanging read: PID and
- * detail bit, 0 0 between reads.  Safe to call from another thread. */
-void source_reading(const struct source *s, pid_t *pid, unsigned *bit);
+/* Whose details have been read for longer than after_ns; 0: nobody's. */
+pid_t source_hangs(const struct source_pulse *pulse, uint64_t after_ns);
+
+/* Of that source; lives as long. */
+const struct source_pulse *source_reading(const struct source *s);
 
 #endif

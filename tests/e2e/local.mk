@@ -11,8 +11,9 @@ dist_check_SCRIPTS += $(E2E_RUN)
 TESTS += $(E2E_RUN)
 EXTRA_DIST += %D%/marked.py %D%/ssh_server.py
 
-dist_check_SCRIPTS += %D%/heard.py %D%/members.py
-TESTS += %D%/heard.py %D%/members.py
+dist_check_SCRIPTS += %D%/hangs.py %D%/heard.py %D%/members.py
+TESTS += %D%/hangs.py %D%/heard.py %D%/members.py
+EXTRA_DIST += %D%/unreadable.py
 
 # What is recorded, and what of it can be relied on.
 E2E_RECORDS = %D%/anchored.py %D%/faults.py %D%/killed.py %D%/records.py %D%/records_user.sh \
