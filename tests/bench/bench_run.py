@@ -73,20 +73,22 @@ def spawns(run):
 
 
 def throughput(run):
+    """The best of each: on some hosts a pipe between two CPUs runs at a third of its speed in half
+    of the tries, whoever made it."""
     ours, theirs = [], []
-    for _ in range(5):
+    for _ in range(9):
         ours.append(through(run + ["cat"]))
         theirs.append(through(["cat"]))
-    measure.ratio(f"{MEGABYTES} MB through cat", measure.median(ours), measure.median(theirs), "s",
+    measure.ratio(f"{MEGABYTES} MB through cat, best of {len(ours)}", min(ours), min(theirs), "s",
                   "1.0")
 
 
 with tempfile.TemporaryDirectory() as state:
     os.environ["STRAY_STATE_DIR"] = os.path.join(state, "state")
     RUN = [measure.STRAY, "run", "-q", "--"]
-    print(f"stray run: median of {ROUNDS}, beside each peer in turns")
-    in_turns("true, beside timeout 60 true", "3.0", RUN + ["true"], ["timeout", "60", "true"])
-    in_turns("the same, CPU", "3.0", RUN + ["true"], ["timeout", "60", "true"], column=0)
+    print("stray run: medians, beside each peer in turns")
+    for what, column in (("true, beside timeout 60 true", 1), ("the same, CPU", 0)):
+        in_turns(what, "3.0", RUN + ["true"], ["timeout", "60", "true"], 10 * ROUNDS, column)
     spawns(RUN)
     throughput(RUN)
     with measure.many(PROCESSES):

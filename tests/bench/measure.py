@@ -4,6 +4,7 @@ Nothing here judges: a wanted figure is printed beside the measured one.
 """
 import contextlib
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -67,14 +68,12 @@ def percentile(values, part):
 
 def run(args, env=None):
     """Runs to the end, output thrown away: CPU and wall seconds."""
-    before = os.times()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.monotonic()
     subprocess.run(args, stdout=subprocess.DEVNULL, check=True, env=env)
     wall = time.monotonic() - start
-    after = os.times()
-    cpu = (after.children_user + after.children_system
-           - before.children_user - before.children_system)
-    return cpu, wall
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, wall
 
 
 def cpu_seconds(pid):
@@ -102,5 +101,5 @@ def missing(program):
 
 
 def ratio(what, ours, theirs, unit, wanted):
-    print(f"  {what:<34} {ours:9.3f} {theirs:9.3f} {unit:<3} "
+    print(f"  {what:<34} {ours:9.4f} {theirs:9.4f} {unit:<3} "
           f"ratio {ours / theirs if theirs > LEAST else float('inf'):5.2f}  (wanted <= {wanted})")
