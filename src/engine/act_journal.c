@@ -411,17 +411,39 @@ static void close_run(struct act_journal *a, const struct tracker *k)
 	recorded_over(&a->run, k, to, a->name, &a->lost);
 }
 
+/* Whether its warden sent us away: the run is closed by that, or by who is left of the two. */
+static bool is_dismissed(struct act_journal *a)
+{
+	struct door_word word;
+	enum run_state state;
+	bool held;
+
+	if (a->visit < 0 || door_hear(a->visit, &word) >= 0)
+		return false;
+	close(a->visit);
+	a->visit = -1;
+	held = recorded_is_held(&a->run, &state);
+	recorded_refresh(&a->run, &a->lost);
+	return held || a->run.story.state != RUN_ENDING;
+}
+
+static void finish_run(struct act_journal *a, const struct tracker *k)
+{
+	if (a->visit < 0)
+		chronicle_tell(&a->run, k, &a->lost);
+	if (is_end(a) && a->run.story.state == RUN_ENDING)
+		close_run(a, k);
+	if (a->visit >= 0 &&
+	    (a->run.story.state == RUN_ENDED || a->run.story.state == RUN_SURVIVED))
+		door_say(a->visit,
+			 &(struct door_word){.kind = DOOR_DONE, .state = a->run.story.state});
+}
+
 void act_journal_finish(struct act_journal *a, const struct tracker *k)
 {
 	if (a->has_run) {
-		if (a->visit < 0)
-			chronicle_tell(&a->run, k, &a->lost);
-		if (is_end(a) && a->run.story.state == RUN_ENDING)
-			close_run(a, k);
-		if (a->visit >= 0 &&
-		    (a->run.story.state == RUN_ENDED || a->run.story.state == RUN_SURVIVED))
-			door_say(a->visit, &(struct door_word){.kind = DOOR_DONE,
-							       .state = a->run.story.state});
+		if (!is_dismissed(a))
+			finish_run(a, k);
 		if (journal_sync(a->run.dir.journal) < 0)
 			err_errno(&a->lost, errno, "%.150s", a->run.dir.path);
 	}

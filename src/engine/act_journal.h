@@ -53,7 +53,8 @@ void act_journal_outcome(struct act_journal *a, const struct act_outcome *o);
 void act_journal_file(struct act_journal *a, const char *what, const char *file);
 
 /*
- * The last: what its look shows of a recorded run's members, and the run's state.
+ * The last: what its look shows of a recorded run's members, and the run's state, unless that is
+ * its warden's to tell.
  */
 void act_journal_finish(struct act_journal *a, const struct tracker *k);
 

@@ -327,9 +327,7 @@ static uint64_t next_due(const struct warden *w, uint64_t now)
 
 	if (rushes(w))
 		return now + ladder_timeout_ns(w->ladder, now);
-	if (w->phase == PHASE_RUNNING && w->deadline_ns && w->deadline_ns < due)
-		due = w->deadline_ns;
-	if (w->phase == PHASE_SETTLING && w->deadline_ns && w->deadline_ns < due)
+	if (w->phase < PHASE_EXPIRING && w->deadline_ns && w->deadline_ns < due)
 		due = w->deadline_ns;
 	if ((w->phase == PHASE_SETTLING || w->phase == PHASE_EXPIRING) && w->due_ns < due)
 		due = w->due_ns;
@@ -388,7 +386,7 @@ static void wait_for_something(struct warden *w)
 	for (int i = 0; i < WARDEN_GUESTS; i++)
 		if (p[FD_GUESTS + i].revents)
 			warden_hear_guest(w, i);
-	if (p[FD_VISITOR].revents)
+	if (p[FD_VISITOR].revents && w->phase == PHASE_YIELDED)
 		warden_hear_visitor(w);
 	if (p[FD_PARENT].revents)
 		warden_end(w, CAUSE_PARENT, 0);
@@ -413,7 +411,7 @@ static void tick(struct warden *w, uint64_t now)
 /* What can wait does, where it would make the end late. */
 static bool is_almost_due(const struct warden *w, uint64_t now)
 {
-	return w->phase == PHASE_RUNNING && w->deadline_ns &&
+	return (w->phase == PHASE_RUNNING || w->phase == PHASE_YIELDED) && w->deadline_ns &&
 	       now + 2 * w->reading_ns >= w->deadline_ns;
 }
 

@@ -18,6 +18,7 @@
 #include "engine/warden_parts.h"
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "record/host_json.h"
 #include "record/operator.h"
 #include "record/process_json.h"
@@ -326,13 +327,11 @@ void warden_yield(struct warden *w, int visitor, pid_t pid)
 
 void warden_yielded(struct warden *w, enum run_state closed_as)
 {
-	close(w->visitor);
-	w->visitor = -1;
 	if (closed_as == RUN_UNKNOWN) { /* it died, or was stopped, on the way */
-		w->phase = PHASE_RUNNING;
 		warden_end(w, CAUSE_VISITOR, SIGTERM);
 		return;
 	}
+	file_close_fd(&w->visitor);
 	warden_drain_all(w);
 	warden_tell_changes(w);
 	w->cause = CAUSE_ASKED;
@@ -342,9 +341,25 @@ void warden_yielded(struct warden *w, enum run_state closed_as)
 	warden_finish(w, closed_as, status_of(w));
 }
 
+/* Sends the visitor away; it learns that by its end of the socket.  False: it was done. */
+static bool take_back(struct warden *w)
+{
+	struct door_word word;
+
+	if (door_hear(w->visitor, &word) > 0 && word.kind == DOOR_DONE) {
+		warden_yielded(w, word.state);
+		return false;
+	}
+	file_close_fd(&w->visitor);
+	w->phase = PHASE_RUNNING;
+	return true;
+}
+
 void warden_end(struct warden *w, enum cause cause, int signal)
 {
 	if (w->phase >= PHASE_EXPIRING || w->phase == PHASE_HELD)
+		return;
+	if (w->phase == PHASE_YIELDED && !take_back(w))
 		return;
 	w->cause = cause;
 	w->end_signal = signal;

@@ -29,7 +29,7 @@ void warden_come_in(struct warden *w)
 
 static enum run_state state_of(const struct warden *w)
 {
-	if (w->phase < PHASE_EXPIRING)
+	if (w->phase < PHASE_YIELDED)
 		return RUN_ACTIVE;
 	return w->cause == CAUSE_DEADLINE ? RUN_EXPIRED : RUN_ENDING;
 }
@@ -57,6 +57,16 @@ static void answer_check(struct warden *w, int fd, const struct door_word *asked
 	door_say(fd, &answer);
 }
 
+/* A member could so keep the run from its end. */
+static bool is_member(struct warden *w, pid_t pid)
+{
+	if (w->net)
+		warden_drain_all(w);
+	else
+		warden_read(w, READ_UNIT);
+	return kin_pid(w->kin, pid) != NULL;
+}
+
 void warden_hear_guest(struct warden *w, int i)
 {
 	const struct door_word yes = {.kind = DOOR_YES};
@@ -66,8 +76,8 @@ void warden_hear_guest(struct warden *w, int i)
 	if (r == 0)
 		return;
 	w->guests[i] = -1;
-	if (r > 0 && word.kind == DOOR_END && w->phase < PHASE_EXPIRING &&
-	    door_say(fd, &yes) == 0) {
+	if (r > 0 && word.kind == DOOR_END && w->phase < PHASE_YIELDED &&
+	    !is_member(w, w->guest_pids[i]) && door_say(fd, &yes) == 0) {
 		warden_yield(w, fd, w->guest_pids[i]);
 		return;
 	}

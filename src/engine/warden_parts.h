@@ -23,8 +23,8 @@ enum phase {
 	PHASE_HELD,     /* the command is made, and does not run */
 	PHASE_RUNNING,  /* it runs */
 	PHASE_SETTLING, /* it has ended; members get a moment */
+	PHASE_YIELDED,  /* another stray ends it, and has said so: until something is due here */
 	PHASE_EXPIRING, /* the expiry is on the disk; --on-expire runs */
-	PHASE_YIELDED,  /* another stray ends it, and has said so */
 	PHASE_ENDING,   /* the ladder */
 	PHASE_OVER,
 };
@@ -234,7 +234,8 @@ void warden_look_at_visitor(struct warden *w);
 
 /* --- warden_end.c --- */
 
-/* Begins to end the run, for that cause; nothing where it ends already. */
+/* Begins to end the run, for that cause, also where another stray is at it: how long that takes is
+ * not known.  Nothing where it ends here already. */
 void warden_end(struct warden *w, enum cause cause, int signal);
 
 /* Goes on to the KILL. */
@@ -244,7 +245,7 @@ void warden_hurry(struct warden *w);
 void warden_end_step(struct warden *w);
 
 /* Another stray ends it: nothing is done here until that is over (closed_as), or that stray gone
- * (RUN_UNKNOWN). */
+ * (RUN_UNKNOWN), or something else ends it (warden_end()). */
 void warden_yield(struct warden *w, int visitor, pid_t pid);
 void warden_yielded(struct warden *w, enum run_state closed_as);
 

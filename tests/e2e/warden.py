@@ -153,6 +153,93 @@ def where_who_ends_it_is_stopped_the_warden_goes_on():
     the_warden_ends_it_after_its_ender(stop)
 
 
+@contextlib.contextmanager
+def patient_ender(run):
+    """Another stray that ends it, and gives it a minute between TERM and KILL."""
+    ender = subprocess.Popen([STRAY, "end", "-k", str(LIFE), "run:r", "--state-dir", run.state],
+                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True)
+    try:
+        until(lambda: run.named("signal_sent"))
+        yield ender
+    finally:
+        ender.kill()
+        ender.communicate()
+
+
+STUBBORN = ("--", "sh", "-c", f"trap '' TERM; sleep {LIFE} & sleep {LIFE}")
+
+
+def ended_once(run, ender, status):
+    """None is alive, who was ending it learns so, and one of both closes the run."""
+    assert run.over()[0] == status and none_alive(run)
+    ender.wait(30)
+    closed = run.named("run_closed")
+    assert [e["state"] for e in closed] == ["ended"], closed
+    stray("verify", "--state-dir", run.state, "r", status=0)
+
+
+def a_deadline_does_not_wait_for_who_ends_it():
+    with state_dir() as d, Run(d, "-t", "3s", "-k", "0.2s", *STUBBORN) as run, \
+            patient_ender(run) as ender:
+        ended_once(run, ender, 124)
+        assert ender.returncode == 0
+        said = run.named("end_requested", "deadline_expired", "run_closed")
+        assert [e["event"] for e in said] == ["end_requested", "deadline_expired", "run_closed"]
+        late = said[1]["mono_ns"] - said[1]["over_mono_ns"]
+        assert late < 1e9, late
+        assert stray("export", "r", "--state-dir", d, status=0).stdout
+
+
+def a_second_signal_kills_at_once_whoever_ends_it():
+    with state_dir() as d, Run(d, "-k", f"{LIFE}s", *STUBBORN) as run, \
+            patient_ender(run) as ender:
+        run.process.terminate()
+        until(lambda: len(run.named("end_requested")) == 2)
+        run.process.terminate()
+        ended_once(run, ender, 128 + signal.SIGTERM)
+        assert run.named("end_requested")[1]["cause"] == "signal"
+
+
+def a_front_that_is_killed_while_it_is_ended_is_missed():
+    with state_dir() as d, Run(d, "-k", "0.2s", *STUBBORN) as run, patient_ender(run) as ender:
+        run.process.kill()
+        until(lambda: run.named("run_closed"))
+        ended_once(run, ender, -signal.SIGKILL)
+        assert run.named("runner_lost")[0]["role"] == "front"
+
+
+def a_parent_that_dies_while_it_is_ended_is_missed():
+    with state_dir() as d, Code("print('READY', flush=True); time.sleep(60)") as parent, \
+            Run(d, f"--die-with-parent={parent.pid}", "-k", "0.2s", *STUBBORN) as run, \
+            patient_ender(run) as ender:
+        parent.process.kill()
+        ended_once(run, ender, 128 + signal.SIGTERM)
+        assert run.named("end_requested")[1]["cause"] == "parent_died"
+
+
+# Speaks with the warden as `stray check` does, then as `stray end`: what it is answered.
+VISITOR = """
+import socket, struct, sys, time
+def said(kind, size):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
+        s.connect(sys.argv[1] + "/runs/r/warden.sock")
+        s.send(struct.pack("=i", ord(kind)).ljust(size, b"\\0"))
+        answer = s.recv(1 << 16)
+        return chr(answer[0]) if answer else ""
+size = next(n for n in range(800, 1 << 14, 4) if said("c", n) == "s")
+print(said("e", size) or "refused", flush=True)
+time.sleep(60)
+"""
+
+
+def a_member_does_not_take_over_the_end_of_its_run():
+    with state_dir() as d, Run(d, "-t", "3s", "-k", "0.2s", "--", PY, "-c", VISITOR, d) as run:
+        assert run.over()[:2] == (124, "refused\n")
+        said = run.named("deadline_expired", "end_requested")
+        assert [e["event"] for e in said] == ["deadline_expired"], said
+
+
 def the_socket_goes_with_the_warden_and_strangers_are_turned_away():
     with state_dir() as d, Run(d, "--", "sleep", str(LIFE)) as run:
         sock = os.path.join(d, "runs", "r", "warden.sock")
@@ -273,6 +360,11 @@ main([
     an_end_from_outside_is_one_end,
     where_who_ends_it_dies_the_warden_goes_on,
     where_who_ends_it_is_stopped_the_warden_goes_on,
+    a_deadline_does_not_wait_for_who_ends_it,
+    a_second_signal_kills_at_once_whoever_ends_it,
+    a_front_that_is_killed_while_it_is_ended_is_missed,
+    a_parent_that_dies_while_it_is_ended_is_missed,
+    a_member_does_not_take_over_the_end_of_its_run,
     the_socket_goes_with_the_warden_and_strangers_are_turned_away,
     nobody_detaches_where_that_is_denied_and_each_try_is_told,
     a_run_in_a_run_that_denies_still_works,
