@@ -204,15 +204,17 @@ static void release_stops(int fd, const sigset_t *old)
 	sigprocmask(SIG_SETMASK, old, NULL);
 }
 
-static void say_interrupted(int fd)
+static void say_interrupted(int fd, bool left_to_warden)
 {
 	struct signalfd_siginfo info = {0};
 	const char *name = NULL;
 
 	if (read(fd, &info, sizeof(info)) == sizeof(info))
 		name = sigabbrev_np((int)info.ssi_signo);
-	cmd_troublef("interrupted by %s: nothing more is sent, and what had been stopped goes on",
-		     name ? name : "a signal");
+	cmd_troublef(
+		"interrupted by %s: nothing more is sent%s, and what had been stopped goes on%s",
+		name ? name : "a signal", left_to_warden ? " from here" : "",
+		left_to_warden ? "; the run is ended all the same, its warden goes on" : "");
 }
 
 static int print_outcome(struct end *e, const struct act_outcome *outcome, struct err *err)
@@ -267,7 +269,7 @@ static int carry_out(struct end *e, int *status, struct err *err)
 	}
 	act_run(act, stops, err);
 	if (act_outcome(act)->interrupted)
-		say_interrupted(stops);
+		say_interrupted(stops, act_outcome(act)->left_to_warden);
 	if (print_outcome(e, act_outcome(act), &unprinted) < 0)
 		cmd_trouble(&unprinted);
 	*status = status_of(e, act_outcome(act));

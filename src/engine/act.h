@@ -90,11 +90,12 @@ struct act_outcome {
 	struct {
 		struct act_connection *v;
 		size_t n, cap;
-	} connections;     /* of the hit and of members; after: false until done */
-	size_t unasked;    /* processes whose connections are not known, before or after */
-	int unasked_error; /* errno of the first of them */
-	bool by_cgroup;    /* frozen by the kernel's freezer, not by STOP */
-	bool interrupted;  /* act_stop() came before it was over */
+	} connections;       /* of the hit and of members; after: false until done */
+	size_t unasked;      /* processes whose connections are not known, before or after */
+	int unasked_error;   /* errno of the first of them */
+	bool by_cgroup;      /* frozen by the kernel's freezer, not by STOP */
+	bool interrupted;    /* act_stop() came before it was over */
+	bool left_to_warden; /* who holds the run ends it, or has, in the place of this */
 	bool done;
 	struct table *before, *after; /* owned by the act; after: NULL until done */
 	struct diff *diff;            /* owned by the act; NULL until done */
@@ -130,7 +131,8 @@ int act_step(struct act *a, uint64_t boot_ns, struct err *err);
 
 /*
  * Sends nothing more: what it had stopped goes on, and what is alive is looked
- * for and recorded as after any act.  *err as act_step.
+ * for and recorded as after any act.  The end of a run that its warden holds is that
+ * one's from here on.  *err as act_step.
  */
 void act_stop(struct act *a, struct err *err);
 

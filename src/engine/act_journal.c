@@ -411,14 +411,15 @@ static void close_run(struct act_journal *a, const struct tracker *k)
 	recorded_over(&a->run, k, to, a->name, &a->lost);
 }
 
-/* Whether its warden sent us away: the run is closed by that, or by who is left of the two. */
-static bool is_dismissed(struct act_journal *a)
+/* Whether its warden sent us away, or goes on where we were interrupted: then it closes the run, or
+ * has closed it. */
+static bool is_left_to_warden(struct act_journal *a, bool interrupted)
 {
 	struct door_word word;
 	enum run_state state;
 	bool held;
 
-	if (a->visit < 0 || door_hear(a->visit, &word) >= 0)
+	if (a->visit < 0 || (!interrupted && door_hear(a->visit, &word) >= 0))
 		return false;
 	close(a->visit);
 	a->visit = -1;
@@ -439,14 +440,17 @@ static void finish_run(struct act_journal *a, const struct tracker *k)
 			 &(struct door_word){.kind = DOOR_DONE, .state = a->run.story.state});
 }
 
-void act_journal_finish(struct act_journal *a, const struct tracker *k)
+bool act_journal_finish(struct act_journal *a, const struct act_outcome *o, const struct tracker *k)
 {
+	bool left = a->has_run && is_left_to_warden(a, o->interrupted);
+
 	if (a->has_run) {
-		if (!is_dismissed(a))
+		if (!left)
 			finish_run(a, k);
 		if (journal_sync(a->run.dir.journal) < 0)
 			err_errno(&a->lost, errno, "%.150s", a->run.dir.path);
 	}
 	if (journal_sync(a->own) < 0)
 		err_errno(&a->lost, errno, "%.150s", a->name);
+	return left;
 }

@@ -54,9 +54,10 @@ void act_journal_file(struct act_journal *a, const char *what, const char *file)
 
 /*
  * The last: what its look shows of a recorded run's members, and the run's state, unless that is
- * its warden's to tell.
+ * its warden's to tell: then true.
  */
-void act_journal_finish(struct act_journal *a, const struct tracker *k);
+bool act_journal_finish(struct act_journal *a, const struct act_outcome *o,
+			const struct tracker *k);
 
 /* The first thing that could not be written; code 0: all was. */
 const struct err *act_journal_lost(const struct act_journal *a);

@@ -323,8 +323,8 @@ static int write_report(struct act_record *r, const struct act_outcome *o, const
 	return rc;
 }
 
-int act_record_finish(struct act_record *r, const struct act_outcome *outcome,
-		      const struct tracker *k, struct err *err)
+int act_record_finish(struct act_record *r, struct act_outcome *outcome, const struct tracker *k,
+		      struct err *err)
 {
 	struct process_json_options o = {.run = k->run, .suspects = true};
 	const struct err *lost = act_journal_lost(r->journal);
@@ -340,7 +340,7 @@ int act_record_finish(struct act_record *r, const struct act_outcome *outcome,
 		act_journal_file(r->journal, "after", actdir_after_name(r->dir));
 		act_journal_file(r->journal, "diff", "diff.json");
 	}
-	act_journal_finish(r->journal, k);
+	outcome->left_to_warden = act_journal_finish(r->journal, outcome, k);
 	if (!rc)
 		rc = write_report(r, outcome, k->run, err);
 	if (!rc && lost->code)

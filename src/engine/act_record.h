@@ -47,9 +47,10 @@ void act_record_sent(struct act_record *r, int sig, const struct target *t);
 /* What was sent so far, and who has died, is in the journals now. */
 void act_record_progress(struct act_record *r, const struct act_outcome *outcome);
 
-/* After state, diff, the last events and the record for people.  k: the last look. */
-int act_record_finish(struct act_record *r, const struct act_outcome *outcome,
-		      const struct tracker *k, struct err *err);
+/* After state, diff, the last events and the record for people.  k: the last look.  Sets
+ * left_to_warden. */
+int act_record_finish(struct act_record *r, struct act_outcome *outcome, const struct tracker *k,
+		      struct err *err);
 
 void act_record_free(struct act_record *r); /* NULL is fine */
 

@@ -2,9 +2,9 @@
  * A socket in the directory of a running run, at which its warden answers.
  *
  * Who ends the run tells so before its first signal, and says when it is done; meanwhile the warden
- * watches and writes down, and ends nothing; should the caller die, it goes on in its place.
- * So it does where the run is to end for a reason of its own: then the caller is sent away by the
- * end of its socket, and the warden closes the run.
+ * watches and writes down, and ends nothing; should the caller die, or leave before it is done, it
+ * goes on in its place.  So it does where the run is to end for a reason of its own: then the
+ * caller is sent away by the end of its socket, and the warden closes the run.
  * Who asks whether the run may still act is answered by the one process that knows, and the
  * answer is in the journal, in its place, before it is given.
  * Only root and who runs the warden are heard.  No side waits longer than DOOR_WAIT_MS.

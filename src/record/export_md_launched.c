@@ -78,7 +78,7 @@ void words_cause(struct words *w, const json_t *event)
 	} causes[] = {
 		{"parent_died", "the process that it was not to outlive died"},
 		{"runner_lost", "the stray that launched it was killed"},
-		{"ender_died", "the stray that ended it died on the way"},
+		{"ender_died", "the stray that was ending it did not come to the end of that"},
 		{"leftover", "what it left was to be ended"},
 	};
 	const char *cause = event_str(event, "cause");

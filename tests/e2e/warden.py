@@ -179,6 +179,15 @@ def ended_once(run, ender, status):
     stray("verify", "--state-dir", run.state, "r", status=0)
 
 
+def where_who_ends_it_is_interrupted_the_warden_goes_on():
+    with state_dir() as d, Run(d, "-k", "0.2s", *STUBBORN) as run, patient_ender(run) as ender:
+        ender.send_signal(signal.SIGINT)
+        err = ender.communicate(timeout=30)[1]
+        assert "its warden goes on" in err, err
+        ended_once(run, ender, 128 + signal.SIGTERM)
+        assert run.named("end_requested")[1]["cause"] == "ender_died"
+
+
 def a_deadline_does_not_wait_for_who_ends_it():
     with state_dir() as d, Run(d, "-t", "3s", "-k", "0.2s", *STUBBORN) as run, \
             patient_ender(run) as ender:
@@ -360,6 +369,7 @@ main([
     an_end_from_outside_is_one_end,
     where_who_ends_it_dies_the_warden_goes_on,
     where_who_ends_it_is_stopped_the_warden_goes_on,
+    where_who_ends_it_is_interrupted_the_warden_goes_on,
     a_deadline_does_not_wait_for_who_ends_it,
     a_second_signal_kills_at_once_whoever_ends_it,
     a_front_that_is_killed_while_it_is_ended_is_missed,
