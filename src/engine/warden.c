@@ -202,7 +202,8 @@ static int make(struct warden *w, struct err *err)
 	}
 	spawn_give_up_streams(w->start->caller, 3);
 	held.id = w->cmd.id;
-	return talk_send(w->start->talk_fd, &held);
+	talk_send(w->start->talk_fd, &held); /* that the front is gone await_go() learns */
+	return 0;
 }
 
 /* --- waiting --- */

@@ -13,7 +13,7 @@ import tempfile
 import time
 
 from e2e import (PATIENCE, STRAY, Code, Skip, alive, as_root, end_identity, main, start_of,
-                 state_dir, until, works)
+                 state_dir, traced, until, works)
 from launched import Running, argv_of, children_of, gone, run
 from recorded import State, state
 
@@ -408,6 +408,21 @@ def a_front_that_is_killed_before_the_command_began_leaves_nothing():
             assert r["alive"] == 0, r
 
 
+def a_front_that_is_killed_while_its_run_is_recorded_leaves_no_open_record():
+    slow = traced("-o", "/dev/null", "-e", "trace=fsync,fdatasync", "-e",
+                  "inject=fsync,fdatasync:delay_enter=300000")
+    with state() as s, tempfile.TemporaryDirectory() as d:
+        with subprocess.Popen([*slow, *argv_of(s, "--id=r", cmd=["touch", f"{d}/ran"])],
+                              stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as at:
+            until(lambda: os.path.exists(s.of("r", "run.json")))
+            record = s.record("r")
+            end_identity(record["front"]["pid"], record["front"]["start_ticks"])
+            at.wait(PATIENCE)
+        closed = s.last("r", "run_closed")
+        assert closed["state"] == "finished" and "never ran" in closed["error"], closed
+        assert not os.path.exists(f"{d}/ran") and not s.events("r", "started")
+
+
 def a_warden_that_is_killed_is_noticed_by_the_front_which_ends_the_run():
     with state() as s:
         with Running(s, "-k", "0.3", sh=f"setsid sleep 60 & echo $!; {STUBBORN}") as at:
@@ -611,6 +626,7 @@ main([
     an_ignored_hangup_stays_ignored,
     a_front_that_is_killed_ends_its_run_and_that_is_recorded,
     a_front_that_is_killed_before_the_command_began_leaves_nothing,
+    a_front_that_is_killed_while_its_run_is_recorded_leaves_no_open_record,
     a_warden_that_is_killed_is_noticed_by_the_front_which_ends_the_run,
     a_warden_without_a_record_is_missed_too,
     the_death_of_a_parent_ends_the_run,
