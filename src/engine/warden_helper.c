@@ -59,12 +59,28 @@ static void end_helpers(struct warden *w, pid_t sid)
 	free(ids.v);
 }
 
+/* Where an outer filter refused it a session it leads no group either: whom it made is told by
+ * their parents alone. */
+static void add_descendants(struct identity helper, struct target_set *set)
+{
+	const struct unit below = {.kind = UNIT_SUBREAPER, .reaper = helper};
+	struct identity_list ids = {0};
+
+	if (getsid(helper.pid) != helper.pid)
+		unit_members(&below, &ids, NULL);
+	for (size_t i = 0; i < ids.n; i++)
+		target_add(set, ids.v[i], NULL, NULL);
+	free(ids.v);
+}
+
 static void kill_helper(struct warden *w)
 {
 	struct target_set set = {0};
 
 	if (target_add(&set, w->helper.id, NULL, NULL) == 0) {
+		add_descendants(w->helper.id, &set);
 		signal_group(w->helper.id.pid, &set, SIGKILL, NULL);
+		signal_each(&set, SIGKILL);
 		/* what it leaves comes to us with its death only, and is told from members here */
 		target_set_wait(&set, clock_boot_ns() + HELPER_DEATH_NS, NULL);
 	}

@@ -575,6 +575,16 @@ def a_helper_that_hangs_holds_up_the_term_for_two_seconds_and_ends():
         assert hit == {int(done.out)}, "the helper is no member"
 
 
+def a_helper_that_gets_no_session_of_its_own_ends_too():
+    with state() as s, tempfile.TemporaryDirectory() as d:
+        inner = (f"{STRAY} run --state-dir {s.path} --id=inner -t 0.3 -k 0.3 --on-expire "
+                 f"'sleep 60 & echo $! $$ > {d}/helper; sleep 60; :' -- sleep 60")
+        done = run(s, "--detach=deny", sh=f"{inner}; [ $? = 124 ]", status=0)
+        assert "it was killed" in done.err, done.err
+        with open(f"{d}/helper", encoding="utf-8") as f:
+            assert gone(map(int, f.read().split()))
+
+
 def what_a_helper_leaves_ends_with_it_and_is_no_member():
     with state() as s, tempfile.TemporaryDirectory() as d:
         done = run(s, "-t", "0.3", "-k", "0.3", "--on-expire", f"sleep 60 & echo $! > {d}/helper",
@@ -635,6 +645,7 @@ main([
     an_inner_run_that_ends_leaves_the_outer_one_alone,
     what_is_to_be_revoked_is_revoked_when_the_expiry_is_on_disk_and_before_the_term,
     a_helper_that_hangs_holds_up_the_term_for_two_seconds_and_ends,
+    a_helper_that_gets_no_session_of_its_own_ends_too,
     what_a_helper_leaves_ends_with_it_and_is_no_member,
     a_helper_that_fails_is_told_of,
     a_second_signal_does_not_wait_for_the_helper,
