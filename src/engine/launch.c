@@ -169,8 +169,8 @@ static int run_warden(struct front *f, int warden_end)
 		.terminal = f->tty_fd >= 0,
 	};
 
-	close(f->talk_fd);
-	close(f->signal_fd);
+	file_close_fd(&f->talk_fd);
+	file_close_fd(&f->signal_fd);
 	file_close_fd(&f->tty_fd);
 	return warden_run(&start);
 }
@@ -435,6 +435,13 @@ static void end_without(struct front *f, bool given_up)
 	bury_warden(f);
 }
 
+/* The warden may have given up the cgroup, for a reason that its record tells. */
+static void take_kind(struct front *f, enum unit_kind kind)
+{
+	if (kind != f->unit.kind)
+		unit_fall_back(&f->unit, &(struct err){0});
+}
+
 /* From the fork on.  0, or why nothing was started. */
 static int be_front(struct front *f, pid_t warden, struct err *err)
 {
@@ -459,6 +466,7 @@ static int be_front(struct front *f, pid_t warden, struct err *err)
 	if (r < 0)
 		return r;
 	f->cmd = t.id;
+	take_kind(f, t.unit);
 	t = (struct talk){.kind = TALK_GO};
 	talk_send(f->talk_fd, &t);
 	if (hear_fact(f, &t) && t.kind == TALK_FAILED)
@@ -521,7 +529,7 @@ enum launch_outcome launch_run(const struct launch_options *o, launch_say_fn *sa
 			  .result_fd = -1,
 			  .signal_fd = -1,
 			  .tty_fd = -1,
-			  .unit = {.dir = -1, .events = -1}};
+			  .unit = {.dir = -1, .events = -1, .freeze = -1, .kill = -1}};
 	int warden_end = -1, r;
 	pid_t pid = -1;
 

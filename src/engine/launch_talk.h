@@ -16,7 +16,7 @@ enum talk_kind {
 	/* the warden's */
 	TALK_FAILED,  /* nothing was started: text, error, status */
 	TALK_READY,   /* from here on it hears whatever process comes and goes, if it can */
-	TALK_HELD,    /* the command is made, and held; id: it */
+	TALK_HELD,    /* the command is made, and held; id: it; unit: by what */
 	TALK_STARTED, /* it runs */
 	TALK_SAY,     /* text: a line for the person */
 	TALK_OTHERS,  /* n of those that are not the run's and came or went since READY */
@@ -37,6 +37,7 @@ struct talk {
 	uint64_t elapsed_ns;
 	bool others_known; /* OVER: those told are all */
 	struct identity id;
+	enum unit_kind unit;
 	unsigned n;
 	union {
 		char text[1200];

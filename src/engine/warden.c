@@ -202,6 +202,7 @@ static int make(struct warden *w, struct err *err)
 	}
 	spawn_give_up_streams(w->start->caller, 3);
 	held.id = w->cmd.id;
+	held.unit = w->unit->kind;
 	talk_send(w->start->talk_fd, &held); /* that the front is gone await_go() learns */
 	return 0;
 }

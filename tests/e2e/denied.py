@@ -7,7 +7,7 @@ import os
 import subprocess
 import tempfile
 
-from e2e import STRAY, Skip, as_root, main, stray, traced, until, works
+from e2e import STRAY, Skip, as_root, end_identity, main, stray, traced, until, works
 from marked import Launched, assert_gone
 from recorded import state
 
@@ -117,14 +117,32 @@ def cgroup_of_the_test():
         os.rmdir(path)
 
 
-def a_cgroup_that_nobody_can_be_put_into_is_given_up_for_a_subreaper():
+@contextlib.contextmanager
+def half_delegated():
+    """A cgroup in which one can be made, and nobody put into it: how a run is started there."""
     with cgroup_of_the_test() as (_, path, enter):
         os.chown(path, 65534, 65534)  # it may make one below, and move nobody from here
-        ends_at_its_deadline(
-            kind="subreaper", fallbacks=["no cgroup: ", "Permission denied"],
-            wrap=[*enter, "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"],
-            env=dict(os.environ, HOME="/nonexistent"), owner=65534)
+        yield {"wrap": [*enter, "setpriv", "--reuid", "65534", "--regid", "65534",
+                        "--clear-groups"], "env": dict(os.environ, HOME="/nonexistent")}
         assert [e.name for e in os.scandir(path) if e.is_dir()] == []
+
+
+def a_cgroup_that_nobody_can_be_put_into_is_given_up_for_a_subreaper():
+    with half_delegated() as how:
+        ends_at_its_deadline(kind="subreaper", fallbacks=["no cgroup: ", "Permission denied"],
+                             owner=65534, **how)
+
+
+def what_was_given_up_is_known_to_the_front_that_outlives_its_warden():
+    with half_delegated() as how, state() as s:
+        os.chown(os.path.dirname(s.path), 65534, 65534)
+        with Launched(s, "sh", "-c", SPRAWL, options=["-k", "0.2"], **how) as run:
+            run.await_members(*SPRAWL_NAMES)
+            warden = s.record(run.run)["warden"]
+            end_identity(warden["pid"], warden["start_ticks"])
+            result = run.finish(128 + 9)
+            assert_gone(run.seen)
+            assert result["containment"] == "subreaper", result
 
 
 def below_a_cgroup_file_system_that_is_read_only_it_is_a_subreaper():
@@ -191,6 +209,15 @@ def a_cgroup_whose_kill_fails_is_stopped_then_killed_one_by_one():
         ends_at_its_deadline(kind="cgroup", says=["on the way: cgroup.kill"], meanwhile=refuse)
 
 
+def where_the_command_is_not_found_no_descriptor_of_the_callers_is_closed():
+    with state() as s, tempfile.NamedTemporaryFile() as calls:
+        done = subprocess.run([*traced("-o", calls.name, "-e", "trace=close"), STRAY, "run",
+                               "--state-dir", s.path, "--", "no-such-command"],
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+        assert done.returncode == 127, done
+        assert b"close(0)" not in calls.read()
+
+
 def where_no_unit_can_be_made_nothing_is_started():
     with state() as s, tempfile.TemporaryDirectory() as d:
         wrap = injected("prctl:error=EPERM")
@@ -206,6 +233,7 @@ main([
     where_proc_is_not_its_own_nothing_is_started,
     an_ordinary_user_is_held_by_a_subreaper_and_told_why,
     a_cgroup_that_nobody_can_be_put_into_is_given_up_for_a_subreaper,
+    what_was_given_up_is_known_to_the_front_that_outlives_its_warden,
     below_a_cgroup_file_system_that_is_read_only_it_is_a_subreaper,
     without_clone3_the_command_enters_the_unit_itself,
     without_threads_the_record_is_written_in_line,
@@ -213,5 +241,6 @@ main([
     without_the_process_connector_members_are_looked_at,
     a_cgroup_that_cannot_be_killed_is_no_unit,
     a_cgroup_whose_kill_fails_is_stopped_then_killed_one_by_one,
+    where_the_command_is_not_found_no_descriptor_of_the_callers_is_closed,
     where_no_unit_can_be_made_nothing_is_started,
 ])
