@@ -16,8 +16,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define STATUS_FAILED 125 /* timeout(1): it failed itself, the command was not run */
-
 #define REMOVED_SAID_MAX 5 /* on the terminal; the result has all */
 
 enum {
@@ -140,7 +138,6 @@ static int parse_die_with(struct run_cmd *c, const char *arg, struct err *err)
 	if (pid < 1 || pid > INT32_MAX || (arg && (end == arg || *end)))
 		return err_set(err, EINVAL, "run: --die-with-parent: not a PID '%.40s'",
 			       arg ? arg : "0");
-	c->o.die_with = (pid_t)pid;
 	c->o.die_with_fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
 	if (c->o.die_with_fd < 0)
 		return err_errno(err, errno, "run: --die-with-parent: process %ld", pid);

@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#define STATUS_FAILED 125 /* timeout(1): it failed itself, the command was not run */
 #define LAUNCH_GRACE_NS 5000000000ull
 #define LAUNCH_SETTLE_NS 200000000ull
 #define LAUNCH_JOURNAL_MAX (64ull << 20)
@@ -47,8 +48,7 @@ struct launch_options {
 	enum leftover_rule leftover;
 	const struct keep_rule *keep;
 	size_t n_keep;
-	pid_t die_with;   /* end the run when this one dies; 0: nobody */
-	int die_with_fd;  /* its pidfd, opened at the start; -1 */
+	int die_with_fd;  /* a pidfd: end the run when this one dies; -1: nobody */
 	bool deny_detach; /* setsid(2) and setpgid(2) fail in it */
 	bool own_session; /* also on a terminal */
 	bool no_record;

@@ -1,7 +1,8 @@
 /*
  * What front and warden say to each other, over a socket that keeps messages apart.
  *
- * Nothing here waits: a side that is gone is told by the socket's end.
+ * A side that is gone is told by the socket's end.  Nothing here waits but for room in the socket,
+ * where the other side does not read.
  */
 #ifndef STRAY_ENGINE_LAUNCH_TALK_H
 #define STRAY_ENGINE_LAUNCH_TALK_H
@@ -9,8 +10,6 @@
 #include "engine/launch.h"
 
 #define TALK_OTHERS_MAX 300
-
-#define STATUS_FAILED 125 /* of stray run itself, as timeout(1) */
 
 enum talk_kind {
 	/* the warden's */

@@ -249,7 +249,6 @@ static int let_go(struct warden *w, struct err *err)
 	warden_say_fallbacks(w);
 	runlog_hash(w->log);
 	w->phase = PHASE_RUNNING;
-	w->started = true;
 	w->tick_ns = w->began_ns + WARDEN_TICK_NS;
 	talk_send(w->start->talk_fd, &started);
 	return 0;

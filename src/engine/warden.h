@@ -19,7 +19,6 @@ struct warden_start {
 	const char *exe;            /* what will be executed */
 	struct unit *unit;          /* made; the warden takes it in hand */
 	struct identity front;      /* the stray that was started */
-	int front_fd;               /* its pidfd */
 	int talk_fd;                /* the warden's end */
 	struct source_pulse *pulse; /* where the front sees what it reads; NULL: nowhere */
 	int result_fd;              /* where the members of the result go, as one JSON object */

@@ -207,7 +207,7 @@ static void tell_requested(struct warden *w)
 	struct jw *j = runlog_begin(w->log, "end_requested", KNOWN_SEEN);
 
 	if (j) {
-		jw_str(j, "act", warden_act(w));
+		jw_str(j, "act", WARDEN_ACT);
 		operator_json(j, "operator", &o);
 		process_json_identity(j, "by", w->cause == CAUSE_ASKED ? w->start->front : w->self);
 		jw_uint(j, "grace_ns", w->o->grace_ns);
@@ -263,7 +263,7 @@ static void tell_halted(struct warden *w)
 
 	if (!j)
 		return;
-	jw_str(j, "act", warden_act(w));
+	jw_str(j, "act", WARDEN_ACT);
 	jw_array(j, "to");
 	for (size_t i = 0; w->left && i < w->left->procs.n; i++)
 		process_json_identity(j, NULL, w->left->procs.v[i].id);
@@ -452,7 +452,7 @@ static void end_over(struct warden *w)
 	warden_tell_survivors(w, w->left);
 	if (alive || !w->left)
 		state = warden_left_any(w) ? RUN_SURVIVED : RUN_LEFTOVER;
-	warden_close(w, warden_act(w), state, alive, NULL);
+	warden_close(w, WARDEN_ACT, state, alive, NULL);
 	w->phase = PHASE_OVER;
 	warden_finish(w, state, leftover && warden_left_any(w) ? 123 : status_of(w));
 }

@@ -117,7 +117,7 @@ struct warden {
 	int guests[WARDEN_GUESTS]; /* who came and has not said why; -1: none */
 	pid_t guest_pids[WARDEN_GUESTS];
 	pid_t visitor_pid;
-	bool front_gone, started, cmd_over;
+	bool front_gone, cmd_over;
 	bool behind;               /* the kernel has told more than was taken */
 	bool orphans;              /* some have ended, and are to be reaped */
 	VEC(struct reaped) reaped; /* and were just now */
@@ -158,6 +158,7 @@ struct warden {
 #define WARDEN_RECORD_NS 500000000ull /* the most that the record holds up an end */
 
 #define WARDEN_FALLBACKS_MAX 1000
+#define WARDEN_ACT "end" /* the name under which the events of an end stand together */
 
 /* --- warden_hold.c --- */
 
@@ -281,8 +282,6 @@ void warden_tell_leftovers(struct warden *w, const struct table *t);
 void warden_say(struct warden *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A look as a file of the run's directory: "before", "after". */
 void warden_tell_look(struct warden *w, const char *what, const struct table *t);
-/* act: the name under which the events of an end stand together. */
-const char *warden_act(const struct warden *w);
 /* Each survivor of the signals, with the reason. */
 void warden_tell_survivors(struct warden *w, const struct table *t);
 /* What was sent in the batch under way. */

@@ -20,12 +20,6 @@
 
 #define DENIED_AT_ONCE 64
 
-const char *warden_act(const struct warden *w)
-{
-	(void)w;
-	return "end";
-}
-
 void warden_say(struct warden *w, const char *fmt, ...)
 {
 	struct talk t = {.kind = TALK_SAY};
@@ -380,7 +374,7 @@ void warden_tell_leftovers(struct warden *w, const struct table *t)
 void warden_tell_look(struct warden *w, const char *what, const struct table *t)
 {
 	/* of the run itself, where nobody ended it */
-	runlog_snapshot(w->log, w->cause == CAUSE_NONE ? NULL : warden_act(w), what, t, &w->run);
+	runlog_snapshot(w->log, w->cause == CAUSE_NONE ? NULL : WARDEN_ACT, what, t, &w->run);
 }
 
 static void write_grace(struct warden *w, struct jw *j)
@@ -400,7 +394,7 @@ void warden_tell_intent(struct warden *w, int sig, const struct identity *to, si
 	struct jw *j = runlog_begin(w->log, "signal_intent", KNOWN_SEEN);
 
 	if (j) {
-		jw_str(j, "act", warden_act(w));
+		jw_str(j, "act", WARDEN_ACT);
 		operator_json(j, "operator", &o);
 		sent_json_signal(j, "signal", sig);
 		jw_str(j, "unit", "run");
@@ -423,7 +417,7 @@ void warden_tell_sent(struct warden *w)
 	struct jw *j = w->sent.n ? runlog_begin(w->log, "signal_sent", KNOWN_SEEN) : NULL;
 
 	if (j) {
-		jw_str(j, "act", warden_act(w));
+		jw_str(j, "act", WARDEN_ACT);
 		sent_json_signal(j, "signal", w->sent_signal);
 		jw_array(j, "to");
 		for (size_t i = 0; i < w->sent.n; i++) {
@@ -449,7 +443,7 @@ void warden_tell_survivors(struct warden *w, const struct table *t)
 			continue;
 		j = runlog_begin(w->log, "survivor", KNOWN_SCANNED);
 		if (j) {
-			jw_str(j, "act", warden_act(w));
+			jw_str(j, "act", WARDEN_ACT);
 			process_json_identity(j, "process", o[i].id);
 			sent_json_signal(j, "signal",
 					 o[i].last_signal ? o[i].last_signal : SIGTERM);
