@@ -58,6 +58,28 @@ const struct keep_rule *warden_keeps(const struct warden *w, const struct proces
 	return found;
 }
 
+/* Rules spare leftovers, and nobody else. */
+static bool obeys_rules(const struct warden *w)
+{
+	return w->cause == CAUSE_LEFTOVER && w->o->n_keep;
+}
+
+/* Whether all was read that the rules ask of it. */
+static bool is_judged(const struct warden *w, const struct process *p)
+{
+	for (size_t i = 0; i < w->o->n_keep; i++)
+		if (!detail_knows(p->detail,
+				  w->o->keep[i].what == KEEP_EXE ? DETAIL_EXE : DETAIL_CMDLINE))
+			return false;
+	return true;
+}
+
+/* Whom a rule spares lives, and so does of whom that is not known: what lives on is told. */
+static bool is_aimed_at(const struct warden *w, const struct process *p)
+{
+	return !obeys_rules(w) || (p && is_judged(w, p) && !warden_keeps(w, p));
+}
+
 static size_t count_kept(const struct warden *w, const struct table *t)
 {
 	size_t n = 0;
@@ -102,10 +124,22 @@ static void after_signal(void *ctx, int sig, const struct target *t)
 	VEC_PUSH(&w->sent, copy);
 }
 
-/* A rule spares it. */
-static bool spares(const struct warden *w, const struct process *p)
+/* Reads those of whom the last look does not tell what the rules ask for. */
+static int judge(struct warden *w, const struct identity_list *all, struct err *err)
 {
-	return w->kept && warden_keeps(w, p);
+	struct identity_list fresh = {0};
+	int r = 0;
+
+	for (size_t i = 0; !r && i < all->n; i++) {
+		const struct process *p = w->left ? table_find(w->left, all->v[i]) : NULL;
+
+		if ((!p || !is_judged(w, p)) && !VEC_PUSH(&fresh, all->v[i]))
+			r = err_nomem(err);
+	}
+	if (!r && fresh.n)
+		r = warden_look_also(w, &fresh, DETAIL_BASIC, err);
+	free(fresh.v);
+	return r;
 }
 
 /* Whom the end is aimed at: all in the unit that no rule spares. */
@@ -123,15 +157,12 @@ static int members(void *ctx, struct identity_list *out, struct err *err)
 	} else {
 		r = warden_members(w, &all, err);
 	}
-	for (size_t i = 0; !r && i < all.n; i++) {
-		bool spared = false;
-
-		for (size_t k = 0; !spared && w->kept && w->left && k < w->left->procs.n; k++)
-			spared = identity_same(w->left->procs.v[k].id, all.v[i]) &&
-				 spares(w, &w->left->procs.v[k]);
-		if (!spared && !VEC_PUSH(out, all.v[i]))
+	if (!r && obeys_rules(w))
+		r = judge(w, &all, err);
+	for (size_t i = 0; !r && i < all.n; i++)
+		if (is_aimed_at(w, w->left ? table_find(w->left, all.v[i]) : NULL) &&
+		    !VEC_PUSH(out, all.v[i]))
 			r = err_nomem(err);
-	}
 	out->unsteady |= all.unsteady;
 	free(all.v);
 	return r;
@@ -220,7 +251,7 @@ static void tell_requested(struct warden *w)
 
 static void begin_ladder(struct warden *w)
 {
-	bool in_one_act = w->unit->kind == UNIT_CGROUP && !w->kept;
+	bool in_one_act = w->unit->kind == UNIT_CGROUP && !obeys_rules(w);
 	struct ladder_plan plan = {
 		.first = SIGTERM,
 		.grace_ns = w->hurry ? 0 : w->o->grace_ns,
@@ -242,7 +273,7 @@ static void begin_ladder(struct warden *w)
 	if (w->ladder)
 		ladder_take(w->ladder, &w->held, NULL);
 	for (size_t i = 0; w->ladder && w->left && i < w->left->procs.n; i++)
-		if (!spares(w, &w->left->procs.v[i]))
+		if (is_aimed_at(w, &w->left->procs.v[i]))
 			ladder_add(w->ladder, w->left->procs.v[i].id, NULL);
 }
 
@@ -289,14 +320,15 @@ static void take_before(struct warden *w)
 	warden_drain(w);
 	warden_find_marked(w);
 	warden_tell_changes(w);
-	warden_look(w, readable_details(w), w->rush ? WARDEN_RUSH_NS : WARDEN_LOOK_NS);
+	if (obeys_rules(w))
+		warden_look(w, DETAIL_BASIC, AFTER_NS);
+	else
+		warden_look(w, readable_details(w), w->rush ? WARDEN_RUSH_NS : WARDEN_LOOK_NS);
 	if (!w->left) {
 		warden_say(w, "who is in the run could not be read before its end: %s",
 			   w->unread.text);
 		return;
 	}
-	if (w->cause == CAUSE_LEFTOVER)
-		w->kept = count_kept(w, w->left);
 	tell_halted(w);
 	warden_tell_look(w, "before", w->left);
 }
@@ -443,7 +475,7 @@ static void end_over(struct warden *w)
 		for (size_t i = 0; i < alive; i++)
 			w->left->procs.v[i].survived =
 				!leftover || !warden_keeps(w, &w->left->procs.v[i]);
-		if (w->kept)
+		if (obeys_rules(w))
 			warden_tell_leftovers(w, w->left);
 		warden_tell_look(w, "after", w->left);
 	} else if (w->ladder) {

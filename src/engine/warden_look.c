@@ -297,6 +297,27 @@ static int read_member(struct warden *w, unsigned bits, struct process *p, int *
 	return r;
 }
 
+/* Reads one into t, if it is alive.  0 or -errno: that could not be asked. */
+static int look_at(struct warden *w, struct table *t, struct identity id, unsigned bits,
+		   struct err *err)
+{
+	struct process p = {.id = id};
+	struct err why = {0};
+	int handle = -1, r = 0, got = read_member(w, bits, &p, &handle, &why);
+
+	if (got < 0 || process_is_dead(&p)) {
+		file_close_fd(&handle);
+		process_clear(&p);
+		return file_exhausted(got) ? err_set(err, -got, "%s", why.text) : 0;
+	}
+	add_kin_facts(w, &p);
+	if (w->run.cgroup.data && selector_in_cgroup(&p, w->run.cgroup.data))
+		p.evidence |= EVIDENCE_CGROUP;
+	if (handle >= 0)
+		r = target_take(&w->held, p.id, handle, err);
+	return table_add(t, &p) ? r : err_nomem(err);
+}
+
 /* Fills t with the members.  0 or -errno: who they are could not be read. */
 static int look(struct warden *w, struct table *t, unsigned details, uint64_t within_ns,
 		struct err *err)
@@ -315,27 +336,8 @@ static int look(struct warden *w, struct table *t, unsigned details, uint64_t wi
 		t->coverage.partial = true;
 	}
 	until_ns = clock_boot_ns() + within_ns;
-	for (size_t i = 0; !r && i < ids.n; i++) {
-		struct process p = {.id = ids.v[i]};
-		unsigned bits = clock_boot_ns() < until_ns ? details : 0;
-		struct err why = {0};
-		int handle = -1, got = read_member(w, bits, &p, &handle, &why);
-
-		if (got < 0 || process_is_dead(&p)) {
-			file_close_fd(&handle);
-			if (file_exhausted(got))
-				r = err_set(err, -got, "%s", why.text);
-			process_clear(&p);
-			continue;
-		}
-		add_kin_facts(w, &p);
-		if (w->run.cgroup.data && selector_in_cgroup(&p, w->run.cgroup.data))
-			p.evidence |= EVIDENCE_CGROUP;
-		if (handle >= 0)
-			r = target_take(&w->held, p.id, handle, err);
-		if (!table_add(t, &p))
-			r = err_nomem(err);
-	}
+	for (size_t i = 0; !r && i < ids.n; i++)
+		r = look_at(w, t, ids.v[i], clock_boot_ns() < until_ns ? details : 0, err);
 	free(ids.v);
 	return r;
 }
@@ -357,4 +359,43 @@ void warden_look(struct warden *w, unsigned details, uint64_t within_ns)
 	table_sort(t);
 	table_count_coverage(t);
 	w->left = t;
+}
+
+/* Moves what is in t to left, in place of what was there of the same processes. */
+static int merge(struct warden *w, struct table *t, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < t->procs.n; i++) {
+		struct process *was = table_find(w->left, t->procs.v[i].id);
+
+		if (was) {
+			process_clear(was);
+			*was = t->procs.v[i];
+			t->procs.v[i] = (struct process){0};
+		}
+	}
+	for (size_t i = 0; !r && i < t->procs.n; i++)
+		if (t->procs.v[i].id.pid && !table_add(w->left, &t->procs.v[i]))
+			r = err_nomem(err);
+	table_sort(w->left);
+	return r;
+}
+
+int warden_look_also(struct warden *w, const struct identity_list *ids, unsigned details,
+		     struct err *err)
+{
+	struct table *t = table_new();
+	int r = t ? 0 : err_nomem(err);
+
+	if (!w->left)
+		w->left = table_new();
+	if (!w->left)
+		r = err_nomem(err);
+	for (size_t i = 0; !r && i < ids->n; i++)
+		r = look_at(w, t, ids->v[i], details, err);
+	if (!r)
+		r = merge(w, t, err);
+	table_free(t);
+	return r;
 }

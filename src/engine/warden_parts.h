@@ -223,6 +223,11 @@ void warden_find_moved(struct warden *w);
  * that cannot be known left is NULL, and unread says why. */
 void warden_look(struct warden *w, unsigned details, uint64_t within_ns);
 
+/* Reads these members into left, too, or anew where they are there.  0 or -errno: some of them
+ * could not be. */
+int warden_look_also(struct warden *w, const struct identity_list *ids, unsigned details,
+		     struct err *err);
+
 /* Certain and likely members that are alive, as the unit and the events have it. */
 int warden_members(struct warden *w, struct identity_list *out, struct err *err);
 

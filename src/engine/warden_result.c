@@ -221,6 +221,34 @@ static void say_survivors(struct warden *w)
 	}
 }
 
+static bool was_aimed_at(const struct ladder_outcome *o, size_t n, struct identity id)
+{
+	for (size_t i = 0; i < n; i++)
+		if (identity_same(o[i].id, id))
+			return true;
+	return false;
+}
+
+/* Whom nothing was sent to, as it could not be known whether a rule keeps it. */
+static void say_unjudged(struct warden *w)
+{
+	size_t n = 0, said = 0;
+	const struct ladder_outcome *o = w->ladder ? ladder_outcomes(w->ladder, &n) : NULL;
+	bool rules = w->cause == CAUSE_LEFTOVER && w->o->n_keep;
+
+	for (size_t i = 0; rules && w->left && i < w->left->procs.n && said < SAID_MAX; i++) {
+		const struct process *p = &w->left->procs.v[i];
+		char command[120];
+
+		if (warden_keeps(w, p) || was_aimed_at(o, n, p->id))
+			continue;
+		command_words(p, command, sizeof(command));
+		warden_say(w, "not ended: %d %s: whether a rule keeps it could not be read%s",
+			   (int)p->id.pid, command, warden_keeps_open(w, p->id.pid));
+		said++;
+	}
+}
+
 static void say_escapes(struct warden *w)
 {
 	for (size_t i = 0; i < w->leavers.n && i < SAID_MAX; i++) {
@@ -292,6 +320,7 @@ static void say_ended(struct warden *w, size_t alive)
 	if (w->ladder && ladder_note(w->ladder)->code)
 		warden_say(w, "on the way: %s", ladder_note(w->ladder)->text);
 	say_survivors(w);
+	say_unjudged(w);
 }
 
 static void say_over(struct warden *w, enum run_state state, const struct err *lost)

@@ -4,16 +4,19 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 
-from e2e import EXECED, STRAY, Code, Made, Skip, alive, main, start_of, stray, until
-from launched import Running, clean, gone, pids_of, run
-from recorded import state
+from e2e import (EXECED, STRAY, Code, Made, Skip, alive, as_root, end_identity, main, start_of,
+                 state_dir, stray, until)
+from launched import Running, argv_of, clean, gone, pids_of, run
+from recorded import State, state
 
+NOBODY = 65534
 FILLER = "x" * 64
 
 
@@ -320,6 +323,75 @@ def with_leftovers_to_be_ended_only_what_a_rule_keeps_lives():
         clean(s, done.id)
 
 
+# Four hundred that a rule keeps, and as many that none does.
+MANY_LEFT = """
+import subprocess
+left = [subprocess.Popen(["sleep", str(60 + i % 2)], stdout=subprocess.DEVNULL) for i in range(800)]
+print(*(p.pid for p in left))
+"""
+
+
+def of_many_leftovers_all_live_that_a_rule_keeps():
+    for grace in ("0", "0.5"):
+        with state() as s:
+            done = run(s, "--leftover=end", "-k", grace, "--keep=args=sleep 60", status=0,
+                       cmd=["python3", "-c", MANY_LEFT])
+            pids = list(map(int, done.out.split()))
+            assert all(map(alive, pids[::2])) and gone(pids[1::2]), (grace, done.err)
+            assert {e["process"]["pid"] for e in s.events(done.id, "kept")} == set(pids[::2])
+            assert done.result["counts"]["kept_by_rule"] == 400, done.result["counts"]
+            clean(s, done.id)
+
+
+# It tells the other, which does not end either, that there was a TERM.
+KEPT_THAT_FORKS = """
+import os, signal, subprocess, sys, time
+KEPT = "import os, signal, time; signal.alarm(60); " \\
+    "signal.pthread_sigmask(signal.SIG_BLOCK, [10]); print(os.getpid(), flush=True); " \\
+    "signal.sigwait([10]); pid = os.fork() or signal.alarm(60); " \\
+    "pid and print(pid, flush=True); time.sleep(60)"
+kept = subprocess.Popen([sys.executable, "-c", KEPT, "keeper"])
+time.sleep(0.5)
+if not os.fork():
+    signal.signal(signal.SIGTERM, lambda *_: os.kill(kept.pid, 10))
+    signal.alarm(60)
+    while True:
+        time.sleep(1)
+"""
+
+
+def whom_a_kept_leftover_forks_during_the_grace_is_kept_too():
+    with state() as s:
+        done = run(s, "--leftover=end", "-k", "1", "--keep=args=(60) keeper", status=0,
+                   cmd=["python3", "-c", KEPT_THAT_FORKS])
+        kept, forked = map(int, done.out.split())
+        assert alive(kept) and alive(forked), done
+        assert {e["process"]["pid"] for e in s.events(done.id, "kept")} == {kept, forked}
+        assert done.result["survivors"] == [], done.result
+        clean(s, done.id)
+
+
+def of_whom_it_cannot_be_read_whether_a_rule_keeps_it_is_not_ended_and_named():
+    as_root()
+    with state_dir(NOBODY) as path, tempfile.TemporaryDirectory() as d:
+        s = State(path)
+        os.chmod(d, 0o755)
+        other = shutil.copy(shutil.which("sleep"), d)
+        os.chmod(other, 0o4755)  # its /proc/PID/exe is root's alone to read
+        argv = argv_of(s, "--id=r", "--leftover=end", "-k", "0.2", "--keep=exe=/no/such",
+                       sh=f"{other} 30 2>/dev/null & sleep 31 & {EXECED}")
+        done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True, timeout=30, check=False,
+                              user=NOBODY, group=NOBODY, extra_groups=[])
+        assert done.returncode == 123 and "whether a rule keeps it could not be read" in done.stderr
+        left, = s.events("r", "leftover")
+        hit = {t["pid"] for e in s.events("r", "signal_intent") for t in e["to"]}
+        assert hit and left["process"]["pid"] not in hit, (left, hit)
+        assert str(left["process"]["pid"]) in done.stderr, done
+        assert s.last("r", "run_closed")["state"] == "survived"
+        end_identity(left["process"]["pid"], left["process"]["start_ticks"])
+
+
 def a_rule_spares_nothing_from_a_deadline():
     with state() as s:
         done = run(s, "-t", "0.5", "--keep=args=sleep", sh="sleep 60 & echo $!; wait", status=124)
@@ -584,6 +656,9 @@ main([
     the_deadline_goes_on_while_members_get_their_moment,
     what_a_rule_keeps_is_spared_and_recorded_with_the_rule,
     with_leftovers_to_be_ended_only_what_a_rule_keeps_lives,
+    of_many_leftovers_all_live_that_a_rule_keeps,
+    whom_a_kept_leftover_forks_during_the_grace_is_kept_too,
+    of_whom_it_cannot_be_read_whether_a_rule_keeps_it_is_not_ended_and_named,
     a_rule_spares_nothing_from_a_deadline,
     the_result_goes_to_a_file_or_to_stderr_and_never_to_stdout,
     the_result_says_how_the_command_ended,
