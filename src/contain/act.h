@@ -12,7 +12,8 @@
 /* What an act of several signals asks of, and tells, whoever wanted it.  Any may be NULL. */
 struct act_hooks {
 	void *ctx;
-	/* Before each batch: an error stops the act, and what was stopped goes on. */
+	/* Before each batch: an error stops the act, and what was stopped goes on.  n 0: before
+	 * kill_unit(), where nobody in the unit is seen. */
 	int (*before_signal)(void *ctx, int sig, const struct identity *to, size_t n,
 			     struct err *err);
 	/* After each of a batch: t->result and t->error. */
@@ -21,6 +22,8 @@ struct act_hooks {
 	int (*members)(void *ctx, struct identity_list *out, struct err *err);
 	/* Ends the unit in one act of the kernel in place of a KILL to each (cgroup.kill). */
 	int (*kill_unit)(void *ctx, struct err *err);
+	/* Whether nobody is in it, also of those that members() may not see: 1, 0 or -errno. */
+	int (*is_empty)(void *ctx);
 };
 
 /* Tells the hook of the targets from `first` on that are alive: 0, or its error. */

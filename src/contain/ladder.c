@@ -31,6 +31,8 @@ struct ladder {
 	} out;               /* by the index of set */
 	size_t alive, blind; /* blind: alive without a pidfd */
 	size_t killed;       /* of set: these had their KILL */
+	bool unsure;         /* the last look failed, or some may be missing in it */
+	bool kill_told;      /* the hook was told of a KILL */
 	int epoll_fd;
 	uint64_t deadline_ns; /* of the state */
 	uint64_t look_ns;     /* KILLED: the next look for members that came since */
@@ -147,8 +149,21 @@ static void collect(struct ladder *l, uint64_t now_ns)
 /* Adds the members of now.  A failure is noted, and those known are gone on with. */
 static int rescan(struct ladder *l, size_t *fresh, struct err *err)
 {
-	act_rescan(&l->hooks, &l->set, fresh, &l->note);
+	l->unsure = act_rescan(&l->hooks, &l->set, fresh, &l->note) < 0 || *fresh;
 	return take_new(l, err);
+}
+
+/* Whether the unit is to be killed though nobody in it can be seen. */
+static bool is_held(const struct ladder *l)
+{
+	return l->plan.kill && l->hooks.kill_unit && l->hooks.is_empty &&
+	       l->hooks.is_empty(l->hooks.ctx) != 1;
+}
+
+/* Whether all are gone: that nobody is known to be alive is not enough. */
+static bool all_gone(const struct ladder *l)
+{
+	return !l->alive && !l->unsure && !is_held(l);
 }
 
 /* Takes what came of a signal into the outcomes, from index `first` on. */
@@ -212,14 +227,20 @@ static int on_start(struct ladder *l, uint64_t now_ns, struct err *err)
 	/* who were meant are gone; have they left others, or those yet others? */
 	for (unsigned i = 0; !l->alive && i < START_LOOKS; i++) {
 		r = rescan(l, &fresh, err);
-		if (r < 0 || (!l->alive && !fresh))
-			return r < 0 ? r : DONE;
+		if (r < 0)
+			return r;
+		if (!l->alive && !fresh)
+			break;
 	}
-	if (!l->alive)
+	if (all_gone(l))
 		return DONE;
 	l->deadline_ns = now_ns;
 	if (!l->plan.first)
 		return GRACE;
+	if (!l->alive) {
+		l->deadline_ns += l->plan.grace_ns;
+		return GRACE;
+	}
 	r = act_announce(&l->hooks, l->plan.first, &l->set, 0, err);
 	if (r < 0)
 		return r;
@@ -270,7 +291,7 @@ static int on_grace(struct ladder *l, uint64_t now_ns, struct err *err)
 	r = rescan(l, &fresh, err);
 	if (r < 0)
 		return r;
-	if (!l->alive || (over && !l->plan.kill))
+	if (all_gone(l) || (over && !l->plan.kill))
 		return DONE;
 	return over ? begin_kill(l, now_ns) : GRACE;
 }
@@ -291,6 +312,17 @@ static int on_stopping(struct ladder *l, uint64_t now_ns, struct err *err)
 	return KILLING;
 }
 
+/* Of a unit that is killed unseen, too, the intent is told first. */
+static int announce_kill(struct ladder *l, struct err *err)
+{
+	static const struct identity nobody[1];
+	bool unseen = l->hooks.kill_unit && l->hooks.before_signal && !l->alive && !l->kill_told;
+
+	l->kill_told = true;
+	return unseen ? l->hooks.before_signal(l->hooks.ctx, SIGKILL, nobody, 0, err)
+		      : act_announce(&l->hooks, SIGKILL, &l->set, l->killed, err);
+}
+
 static int on_killing(struct ladder *l, uint64_t now_ns, struct err *err)
 {
 	bool unit = false;
@@ -298,7 +330,7 @@ static int on_killing(struct ladder *l, uint64_t now_ns, struct err *err)
 
 	for (size_t i = l->killed; i < l->set.n; i++)
 		l->set.v[i].result = TARGET_UNTRIED; /* not what came of a STOP */
-	r = act_announce(&l->hooks, SIGKILL, &l->set, l->killed, err);
+	r = announce_kill(l, err);
 	if (r < 0)
 		return r;
 	if (l->hooks.kill_unit) {
@@ -335,7 +367,7 @@ static int on_killed(struct ladder *l, uint64_t now_ns, struct err *err)
 	l->look_ns = later(now_ns) + LOOK_NS;
 	if (fresh && ++l->rounds < KILL_ROUNDS)
 		return begin_kill(l, later(now_ns));
-	return l->alive && !over ? KILLED : DONE;
+	return over || all_gone(l) ? DONE : KILLED;
 }
 
 int ladder_step(struct ladder *l, uint64_t now_ns, struct err *err)
@@ -379,7 +411,7 @@ uint64_t ladder_timeout_ns(const struct ladder *l, uint64_t now_ns)
 			left = l->look_ns > now_ns ? l->look_ns - now_ns : 0;
 		/* fall through */
 	case GRACE:
-		return l->blind && left > RELOOK_NS ? RELOOK_NS : left;
+		return (l->blind || !l->alive) && left > RELOOK_NS ? RELOOK_NS : left;
 	case STOPPING:
 		return STOP_RETRY_NS;
 	case DONE:

@@ -124,7 +124,7 @@ int unit_is_empty(const struct unit *u, struct err *err)
 		return r;
 	r = unit_tree_members(u, &l, err);
 	free(l.v);
-	return r < 0 ? r : l.n == 0;
+	return r < 0 ? r : l.n == 0 && !l.unsteady;
 }
 
 int unit_await_empty(const struct unit *u, uint64_t until_ns, struct err *err)

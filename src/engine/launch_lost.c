@@ -99,6 +99,11 @@ static int kill_unit(void *ctx, struct err *err)
 	return unit_kill(((struct lost *)ctx)->unit, err);
 }
 
+static int is_empty(void *ctx)
+{
+	return unit_is_empty(((struct lost *)ctx)->unit, NULL);
+}
+
 static void tell_lost(struct lost *l)
 {
 	struct jw *j = recorded_begin(&l->run, "runner_lost", KNOWN_SEEN);
@@ -178,12 +183,14 @@ void launch_lost(const struct launch_options *o, struct unit *unit, struct ident
 		.after_signal = after_signal,
 		.members = members,
 		.kill_unit = unit->kind == UNIT_CGROUP ? kill_unit : NULL,
+		.is_empty = is_empty,
 	};
 	struct identity_list ids = {0};
 	struct ladder *ladder;
 	char line[200];
 	size_t alive;
 	bool empty;
+	int r;
 
 	say(ctx, "the warden of this run was killed: ending the run from here");
 	unit->reaper = front;
@@ -196,12 +203,15 @@ void launch_lost(const struct launch_options *o, struct unit *unit, struct ident
 	if (ladder && unit_members(unit, &ids, NULL) == 0)
 		for (size_t i = 0; i < ids.n; i++)
 			ladder_add(ladder, ids.v[i], NULL);
-	free(ids.v);
-	if (ladder) {
-		ladder_run(ladder, NULL);
-		tell_outcomes(&l, ladder);
+	r = ladder ? ladder_run(ladder, NULL) : -ENOMEM;
+	if (r < 0 && hooks.kill_unit) {
+		before_signal(&l, SIGKILL, ids.v, ids.n, NULL);
+		kill_unit(&l, NULL);
 	}
-	alive = ladder ? ladder_alive(ladder) : 1;
+	free(ids.v);
+	if (ladder)
+		tell_outcomes(&l, ladder);
+	alive = ladder ? ladder_alive(ladder) : 0;
 	ladder_free(ladder);
 	empty = !alive && unit_await_empty(unit, clock_boot_ns() + UNIT_EMPTY_NS, NULL) == 1;
 	out->state = empty ? RUN_ENDED : RUN_SURVIVED;

@@ -184,6 +184,17 @@ static int kill_unit(void *ctx, struct err *err)
 	return r;
 }
 
+static int is_empty(void *ctx)
+{
+	return unit_is_empty(((struct warden *)ctx)->unit, NULL);
+}
+
+/* Whether all in the unit are to be ended, and the kernel does that in one act. */
+static bool is_one_act(const struct warden *w)
+{
+	return w->unit->kind == UNIT_CGROUP && !obeys_rules(w);
+}
+
 /* --- the steps --- */
 
 /* The intent of the first signal is waited for, with all before it. */
@@ -251,12 +262,11 @@ static void tell_requested(struct warden *w)
 
 static void begin_ladder(struct warden *w)
 {
-	bool in_one_act = w->unit->kind == UNIT_CGROUP && !obeys_rules(w);
 	struct ladder_plan plan = {
 		.first = SIGTERM,
 		.grace_ns = w->hurry ? 0 : w->o->grace_ns,
 		.kill = true,
-		.stop_first = !in_one_act,
+		.stop_first = !is_one_act(w),
 		.kill_wait_ns = KILL_WAIT_NS,
 	};
 	struct act_hooks hooks = {
@@ -264,11 +274,16 @@ static void begin_ladder(struct warden *w)
 		.before_signal = before_signal,
 		.after_signal = after_signal,
 		.members = members,
-		.kill_unit = in_one_act ? kill_unit : NULL,
+		.kill_unit = is_one_act(w) ? kill_unit : NULL,
+		.is_empty = is_empty,
 	};
 
 	w->phase = PHASE_ENDING;
 	w->ladder = ladder_new(&plan, &hooks);
+	if (!w->ladder) { /* the handles may have taken the last descriptor */
+		target_set_clear(&w->held);
+		w->ladder = ladder_new(&plan, &hooks);
+	}
 	w->at_term = kin_counts(w->kin);
 	if (w->ladder)
 		ladder_take(w->ladder, &w->held, NULL);
@@ -457,6 +472,22 @@ static void look_last(struct warden *w)
 	w->left = NULL;
 }
 
+/* Without steps: there is no room for a ladder, or it broke. */
+static void end_at_once(struct warden *w)
+{
+	struct identity_list to = {0};
+
+	if (!is_one_act(w))
+		return;
+	for (size_t i = 0; w->left && i < w->left->procs.n; i++)
+		VEC_PUSH(&to, w->left->procs.v[i].id);
+	warden_tell_sent(w);
+	warden_tell_intent(w, SIGKILL, to.v, to.n);
+	free(to.v);
+	kill_unit(w, NULL);
+	unit_await_empty(w->unit, clock_boot_ns() + KILL_WAIT_NS, NULL);
+}
+
 static void end_over(struct warden *w)
 {
 	enum run_state state = RUN_ENDED;
@@ -491,6 +522,8 @@ static void end_over(struct warden *w)
 
 void warden_end_step(struct warden *w)
 {
+	int r;
+
 	if (w->phase == PHASE_EXPIRING) {
 		if (!warden_helper_is_done(w))
 			return;
@@ -499,7 +532,10 @@ void warden_end_step(struct warden *w)
 		take_before(w);
 		begin_ladder(w);
 	}
-	if (!w->ladder || ladder_step(w->ladder, clock_boot_ns(), NULL) != 0)
+	r = w->ladder ? ladder_step(w->ladder, clock_boot_ns(), NULL) : -ENOMEM;
+	if (r < 0)
+		end_at_once(w);
+	if (r)
 		end_over(w);
 	else if (w->sent.n)
 		warden_tell_sent(w);

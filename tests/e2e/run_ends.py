@@ -203,7 +203,7 @@ def a_number_that_changed_hands_before_the_end_is_its_holders_of_then():
         raise AssertionError((before, told))
 
 
-def who_cannot_be_seen_is_not_said_to_be_gone():
+def who_cannot_be_seen_is_ended_with_the_rest_and_else_not_said_to_be_gone():
     as_root()
     with open("/proc/self/mountinfo", encoding="utf-8") as f:
         root = next((line.split()[4] for line in f if " - cgroup2 " in line), None)
@@ -216,7 +216,7 @@ def who_cannot_be_seen_is_not_said_to_be_gone():
         os.chmod(other, 0o4755)
         group = os.path.join(root, f"stray-test-{os.getpid()}")
 
-        def hidden(*args):
+        def hidden(*args, sleep):
             done = subprocess.run(["unshare", "--mount", "sh", "-c", HIDES.format(user=NOBODY), "sh",
                                    group, *argv_of(s, *args, cmd=["sh", "-c", f"{other} 5 & {sleep}"])],
                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -226,15 +226,40 @@ def who_cannot_be_seen_is_not_said_to_be_gone():
                 raise Skip("no proc to mount, or no cgroup to be made")
             return done
 
-        for args, sleep, status, state_is in ((["-t", "0.5", "-k", "0.2"], "sleep 5", 124, "survived"),
-                                              (["--leftover=report"], "sleep 0.3", 123, "leftover"),
-                                              (["--leftover=end"], "sleep 0.3", 123, "survived")):
-            done = hidden("--id", f"r{status}-{state_is}", *args)
-            assert done.returncode == status and "COULD NOT BE READ" in done.stderr, done
-            closed = s.last(f"r{status}-{state_is}", "run_closed")
-            assert closed["state"] == state_is and "hidepid" in closed["unread"], closed
-            assert "who was alive when the run was over could not be read" in s(
-                "export", f"r{status}-{state_is}", user=NOBODY).stdout
+        done = hidden("--id=report", "--leftover=report", sleep="sleep 0.3")
+        assert done.returncode == 123 and "COULD NOT BE READ" in done.stderr, done
+        closed = s.last("report", "run_closed")
+        assert closed["state"] == "leftover" and "hidepid" in closed["unread"], closed
+        assert "who was alive when the run was over could not be read" in s(
+            "export", "report", user=NOBODY).stdout
+        for args, sleep, status in ((["-t", "0.5", "-k", "0.2"], "sleep 5", 124),
+                                    (["-t", "0.5", "-k", "0"], "sleep 5", 124),
+                                    (["--leftover=end", "-k", "0.2"], "sleep 0.3", 0)):
+            run_id = f"r{status}{args[-1]}"
+            began = time.monotonic()
+            done = hidden("--id", run_id, *args, sleep=sleep)
+            assert time.monotonic() - began < 4, "it was waited for"
+            assert done.returncode == status and "COULD NOT BE READ" not in done.stderr, done
+            assert s.last(run_id, "run_closed")["state"] == "ended", s.last(run_id, "run_closed")
+            assert s.events(run_id, "signal_intent")[-1]["signal"] == "KILL", "told first"
+            s("verify", run_id, user=NOBODY)
+            s("export", run_id, user=NOBODY)
+
+
+def where_there_is_no_room_to_end_them_in_steps_all_are_ended_at_once():
+    as_root()  # in a cgroup
+    strace = traced("-o", "/dev/null", "-e", "trace=epoll_create1",
+                    "-e", "inject=epoll_create1:error=EMFILE")
+    with state() as s:
+        argv = argv_of(s, "--id=r", "-t", "0.5", "-k", "0", sh="sleep 60 & echo $!; sleep 60")
+        done = subprocess.run(strace + argv, stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, timeout=30, check=False)
+        if s.record("r")["containment"]["kind"] != "cgroup":
+            raise Skip("no cgroup can be made")
+        assert done.returncode == 124 and not alive(int(done.stdout)), done
+        intent, = s.events("r", "signal_intent")
+        assert intent["signal"] == "KILL" and int(done.stdout) in {t["pid"] for t in intent["to"]}
+        assert s.last("r", "run_closed")["state"] == "ended", done
 
 
 def removed(group):
@@ -627,7 +652,8 @@ main([
     whatever_a_member_did_it_is_gone_after_the_deadline,
     few_descriptors_end_as_many_processes_as_many_do,
     a_number_that_changed_hands_before_the_end_is_its_holders_of_then,
-    who_cannot_be_seen_is_not_said_to_be_gone,
+    who_cannot_be_seen_is_ended_with_the_rest_and_else_not_said_to_be_gone,
+    where_there_is_no_room_to_end_them_in_steps_all_are_ended_at_once,
     those_that_fork_each_other_again_are_ended_too,
     what_no_kill_ends_is_named_with_the_reason_and_is_no_success,
     a_signal_to_stray_ends_the_run_and_is_its_status,

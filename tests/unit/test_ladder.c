@@ -416,6 +416,72 @@ static void those_known_are_killed_even_if_members_cannot_be_looked_for(void **s
 	}
 }
 
+struct hidden {
+	struct recorder rec; /* first: record() and sent() take it */
+	bool killed, fails;
+};
+
+static int hidden_members(void *ctx, struct identity_list *out, struct err *err)
+{
+	return ((struct hidden *)ctx)->fails ? blind_members(ctx, out, err) : 0;
+}
+
+static int kill_hidden(void *ctx, struct err *err)
+{
+	struct hidden *h = ctx;
+
+	h->killed = true;
+	return kill_unit(&h->rec, err);
+}
+
+static int is_hidden_empty(void *ctx)
+{
+	return ((struct hidden *)ctx)->killed;
+}
+
+/* From the start, or once those that are seen are gone; hidden, or there is no room to look. */
+static void whom_nobody_can_see_is_ended_with_the_unit_after_the_grace(void **state)
+{
+	static const struct {
+		bool seen, fails, kill;
+		const char *log;
+	} cases[] = {
+		{false, false, true, "9 for 0, unit, "},
+		{true, false, true, "15 for 1, 15 sent, 9 for 0, unit, "},
+		{true, true, true, "15 for 1, 15 sent, 9 for 0, unit, "},
+		{true, false, false, "15 for 1, 15 sent, "},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct hidden h = {.fails = cases[i].fails};
+		struct act_hooks hooks = {.ctx = &h,
+					  .before_signal = record,
+					  .after_signal = sent,
+					  .members = hidden_members,
+					  .kill_unit = kill_hidden,
+					  .is_empty = is_hidden_empty};
+		struct ladder_plan plan = plan_quick;
+		uint64_t began = clock_boot_ns();
+		struct ladder *l;
+		struct made m;
+
+		plan.kill = cases[i].kill;
+		plan.kill_wait_ns = 100 * MS;
+		MADE(&m, "sleeper");
+		l = ladder_new(&plan, &hooks);
+		if (cases[i].seen)
+			ladder_add(l, identity_of(made_pid(&m, "child", 0)), NULL);
+		assert_int_equal(ladder_run(l, NULL), 0);
+		assert_string_equal(h.rec.log, cases[i].log);
+		if (cases[i].kill)
+			assert_true(clock_boot_ns() - began >= plan.grace_ns);
+		assert_int_equal(ladder_alive(l), 0);
+		ladder_free(l);
+		made_end(&m);
+	}
+}
+
 static int end_as_nobody(void *ctx)
 {
 	struct ladder_plan plan = plan_quick;
@@ -485,6 +551,7 @@ int main(void)
 		cmocka_unit_test(hurry_ends_the_grace),
 		cmocka_unit_test(giving_up_while_all_are_stopped_lets_them_go_on),
 		cmocka_unit_test(those_known_are_killed_even_if_members_cannot_be_looked_for),
+		cmocka_unit_test(whom_nobody_can_see_is_ended_with_the_unit_after_the_grace),
 		cmocka_unit_test(what_may_not_be_signalled_is_said_and_not_waited_for),
 		cmocka_unit_test(hundreds_are_ended_at_once),
 	};
