@@ -22,6 +22,7 @@ struct identity_list {
 	size_t n, cap;
 	bool unsteady; /* some that were listed had ended when they were read: whom they forked
 			* meanwhile may be missing */
+	size_t hidden; /* how many more there are, at least, of whom nothing can be read */
 };
 
 enum target_result {

@@ -111,6 +111,7 @@ int unit_members(const struct unit *u, struct identity_list *out, struct err *er
 		if (!identity_list_add(out, in.v[i]))
 			r = err_nomem(err);
 	out->unsteady |= in.unsteady;
+	out->hidden += in.hidden;
 	free(in.v);
 	return r;
 }

@@ -112,6 +112,8 @@ static int add_listed(const struct unit *u, int dir, const struct listing *l, st
 
 		if (file_exhausted(got))
 			r = err_errno(err, -got, "/proc/%d/stat", (int)before.v[i]);
+		if (got < 0 && !file_exhausted(got) && !proc_is_gone(before.v[i]))
+			out->hidden++; /* the dead are not listed */
 		if (got < 0 || proc_stat_dead(&st))
 			continue;
 		if (!identity_known(id))

@@ -462,12 +462,23 @@ void warden_close(struct warden *w, const char *act, enum run_state to, size_t a
 /* Who is left.  That nobody is seen is not enough: hidepid may hide who is there. */
 static void look_last(struct warden *w)
 {
+	struct err why = {0};
+	int r;
+
 	warden_look(w, DETAIL_BASIC, AFTER_NS);
-	if (!w->left || w->left->procs.n ||
-	    unit_await_empty(w->unit, clock_boot_ns() + UNIT_EMPTY_NS, NULL) != 0)
+	if (!w->left || w->left->procs.n)
 		return;
-	err_set(&w->unread, EACCES, "nobody is seen in its %s, and that is not empty (hidepid?)",
-		unit_kind_name(w->unit->kind));
+	r = unit_await_empty(w->unit, clock_boot_ns() + UNIT_EMPTY_NS, &why);
+	if (r == 1 && w->unread.code) /* by those who were dying? */
+		warden_look(w, DETAIL_BASIC, AFTER_NS);
+	if (r == 1 && (!w->unread.code || !w->left || w->left->procs.n))
+		return;
+	if (r < 0)
+		err_set(&w->unread, -r, "%s", why.text);
+	else if (r == 0)
+		err_set(&w->unread, EACCES,
+			"nobody is seen in its %s, and that is not empty (hidepid?)",
+			unit_kind_name(w->unit->kind));
 	table_free(w->left);
 	w->left = NULL;
 }

@@ -71,6 +71,8 @@ bool warden_drain_others(struct warden *w)
 	       !netlink_lost(w->net);
 }
 
+enum found { GONE, HIDDEN, FOUND };
+
 /* Whether it is there; -errno: that could not be asked. */
 static int read_one(struct identity id, struct kin_reading *out)
 {
@@ -81,14 +83,14 @@ static int read_one(struct identity id, struct kin_reading *out)
 	if (file_exhausted(r))
 		return r;
 	if (r < 0) {
-		out->dead = true;
-		return 0;
+		out->dead = proc_has_ended(id.pid, id.start);
+		return out->dead ? GONE : HIDDEN;
 	}
 	out->ppid = st.ppid;
 	out->pgid = st.pgid;
 	out->sid = st.sid;
 	out->dead = proc_stat_dead(&st);
-	return 1;
+	return FOUND;
 }
 
 /* Those that kin knows of, and those in the unit that it does not.  known: how many are first. */
@@ -112,6 +114,7 @@ void warden_read(struct warden *w, enum reading what)
 	struct identity_list ids = {0};
 	VEC(struct kin_reading) readings = {0};
 	uint64_t now = clock_boot_ns();
+	bool all = what == READ_UNIT;
 	size_t known;
 
 	if (list_all(w, what, &ids, &known) < 0)
@@ -121,7 +124,9 @@ void warden_read(struct warden *w, enum reading what)
 		bool found = i >= known;
 		int there = read_one(ids.v[i], &r);
 
-		if (there < 0 || (!there && found))
+		if (there < 0 || there == HIDDEN)
+			all = false; /* whom it misses may be alive */
+		if (there < 0 || there == HIDDEN || (there == GONE && found))
 			continue;
 		if (found)
 			r.evidence =
@@ -133,7 +138,7 @@ void warden_read(struct warden *w, enum reading what)
 		warden_drain(w);
 	if (w->behind && what != READ_UNIT) /* and not before whom the dead had forked */
 		goto out;
-	kin_scan(w->kin, readings.v, readings.n, what == READ_UNIT, now, NULL);
+	kin_scan(w->kin, readings.v, readings.n, all, now, NULL);
 out:
 	free(ids.v);
 	free(readings.v);
@@ -254,11 +259,13 @@ int warden_members(struct warden *w, struct identity_list *out, struct err *err)
 								sizeof(*out->v), identity_order));
 		struct kin_reading now;
 		/* what has become of it may not have been taken yet */
-		int found = there ? 0 : read_one(m[i].id, &now);
+		int found = there ? GONE : read_one(m[i].id, &now);
 
 		if (found < 0)
 			r = err_errno(err, -found, "/proc/%d/stat", (int)m[i].id.pid);
-		else if (found && !now.dead && !VEC_PUSH(out, m[i].id))
+		else if (found == HIDDEN)
+			out->hidden++;
+		else if (found == FOUND && !now.dead && !VEC_PUSH(out, m[i].id))
 			r = err_nomem(err);
 	}
 	return r;
@@ -338,6 +345,9 @@ static int look(struct warden *w, struct table *t, unsigned details, uint64_t wi
 	until_ns = clock_boot_ns() + within_ns;
 	for (size_t i = 0; !r && i < ids.n; i++)
 		r = look_at(w, t, ids.v[i], clock_boot_ns() < until_ns ? details : 0, err);
+	if (!r && ids.hidden)
+		err_set(err, EACCES, "more is alive in its %s than can be read (hidepid?)",
+			unit_kind_name(w->unit->kind));
 	free(ids.v);
 	return r;
 }

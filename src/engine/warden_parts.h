@@ -109,7 +109,7 @@ struct warden {
 	VEC(struct leaver) denied; /* who tried */
 	size_t tries;              /* in all */
 	struct table *left;        /* owned: the last look at who is alive; NULL: not known */
-	struct err unread;         /* why not */
+	struct err unread;         /* why not, or why not of all */
 	int signal_fd, timer_fd;
 	int run_dir;               /* the directory of the run; -1: none */
 	int door;                  /* warden_door.h; -1: none */
@@ -220,7 +220,7 @@ void warden_find_marked(struct warden *w);
 void warden_find_moved(struct warden *w);
 
 /* Takes who is alive now into left, with as many details as can be read within that time; where
- * that cannot be known left is NULL, and unread says why. */
+ * that cannot be known left is NULL, and unread says why; where there are others, unread does. */
 void warden_look(struct warden *w, unsigned details, uint64_t within_ns);
 
 /* Reads these members into left, too, or anew where they are there.  0 or -errno: some of them

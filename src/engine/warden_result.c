@@ -327,12 +327,13 @@ static void say_over(struct warden *w, enum run_state state, const struct err *l
 {
 	size_t alive = w->left ? w->left->procs.n : 0;
 
-	if (w->cause != CAUSE_NONE) {
+	if (w->cause != CAUSE_NONE)
 		say_ended(w, alive);
-	} else if (w->unread.code) {
-		warden_say(w, "the command ended, and WHO IT LEFT COULD NOT BE READ: %s",
-			   w->unread.text);
-	} else if (state == RUN_LEFTOVER && w->o->leftover != LEFTOVER_KEEP && alive > w->kept) {
+	else if (w->unread.code)
+		warden_say(w, "the command ended, and WHO%s IT LEFT COULD NOT BE READ: %s",
+			   alive ? " ELSE" : "", w->unread.text);
+	if (w->cause == CAUSE_NONE && state == RUN_LEFTOVER && w->o->leftover != LEFTOVER_KEEP &&
+	    alive > w->kept) {
 		warden_say(w, "the command ended and left %zu alive%s%s%s:", alive - w->kept,
 			   w->log ? " (stray end run:" : "", w->log ? w->start->id : "",
 			   w->log ? " ends what it left)" : "");
@@ -357,7 +358,7 @@ static int command_status(const struct warden *w)
 
 bool warden_left_any(const struct warden *w)
 {
-	return !w->left || w->left->procs.n > w->kept;
+	return !w->left || w->unread.code || w->left->procs.n > w->kept;
 }
 
 /* status: of the cause, 0: the command's own decides. */

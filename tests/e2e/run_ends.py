@@ -226,6 +226,12 @@ def who_cannot_be_seen_is_ended_with_the_rest_and_else_not_said_to_be_gone():
                 raise Skip("no proc to mount, or no cgroup to be made")
             return done
 
+        done = hidden("--id=beside", "--leftover=report", sleep="sleep 3 & sleep 0.3")
+        assert done.returncode == 123 and "ELSE IT LEFT COULD NOT BE READ" in done.stderr, done
+        closed = s.last("beside", "run_closed")
+        assert closed["state"] == "leftover" and closed["alive"] == 1, closed
+        assert "hidepid" in closed["unread"], closed
+        assert f" {s.last('beside', 'leftover')['process']['pid']} " in done.stderr, done
         done = hidden("--id=report", "--leftover=report", sleep="sleep 0.3")
         assert done.returncode == 123 and "COULD NOT BE READ" in done.stderr, done
         closed = s.last("report", "run_closed")
@@ -244,6 +250,15 @@ def who_cannot_be_seen_is_ended_with_the_rest_and_else_not_said_to_be_gone():
             assert s.events(run_id, "signal_intent")[-1]["signal"] == "KILL", "told first"
             s("verify", run_id, user=NOBODY)
             s("export", run_id, user=NOBODY)
+        # seen at first
+        hidden("--id=sudo", "-t", "2", "-k", "0.2",
+               sleep=f"(sleep 0.5; exec {other} 6) & echo $! >{path}/pid; sleep 7")
+        with open(f"{path}/pid", encoding="utf-8") as f:
+            pid = int(f.read())
+        assert pid in {e["child"]["pid"] for e in s.events("sudo", "forked")}, "it was seen"
+        over = s.last("sudo", "deadline_expired")["mono_ns"]
+        exited = [e for e in s.events("sudo", "exited") if e["process"]["pid"] == pid]
+        assert all(e["mono_ns"] > over for e in exited), exited
 
 
 def where_there_is_no_room_to_end_them_in_steps_all_are_ended_at_once():
