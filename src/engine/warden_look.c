@@ -195,26 +195,30 @@ void warden_find_marked(struct warden *w)
 		closedir(d);
 }
 
+static void find_moved(struct warden *w, struct identity id)
+{
+	char path[PATH_MAX];
+	struct proc_stat st;
+
+	if (cgroup_path_of(id.pid, NULL, path, sizeof(path), NULL) < 0 ||
+	    unit_has_path(w->unit, path) || proc_stat_read_same(id.pid, id.start, &st) < 0)
+		return;
+	kin_left_cgroup(w->kin, id);
+	warden_tell_moved(w, id, path);
+}
+
 void warden_find_moved(struct warden *w)
 {
-	size_t n;
+	size_t n, looked = 0;
 	const struct kin_member *m = kin_members(w->kin, &n);
 
-	for (size_t i = 0, looked = 0; i < n && looked < WARDEN_MOVED_MAX; i++) {
-		char path[PATH_MAX];
-		struct proc_stat st;
-		struct identity id = m[i].id;
-
-		if (!m[i].alive || m[i].left_cgroup)
+	for (size_t i = 0; i < n && looked < WARDEN_MOVED_MAX; i++, w->moved_next++) {
+		if (w->moved_next >= n)
+			w->moved_next = 0;
+		if (!m[w->moved_next].alive || m[w->moved_next].left_cgroup)
 			continue;
 		looked++;
-		if (cgroup_path_of(id.pid, NULL, path, sizeof(path), NULL) < 0 ||
-		    unit_has_path(w->unit, path))
-			continue;
-		if (proc_stat_read_same(id.pid, id.start, &st) < 0)
-			continue;
-		kin_left_cgroup(w->kin, id);
-		warden_tell_moved(w, id, path);
+		find_moved(w, m[w->moved_next].id);
 	}
 }
 

@@ -134,6 +134,7 @@ struct warden {
 	uint64_t reading_ns;        /* the longest of them yet, as far as WARDEN_READING_MAX_NS */
 	uint64_t forked_at_tick;    /* how many were told of by the last */
 	uint64_t moved_ns;          /* the next look for who left the cgroup */
+	size_t moved_next;          /* of kin's members: where it begins */
 	uint64_t drain_ns;          /* when events are taken next; 0: once there are any */
 	uint64_t heard;             /* events that were taken, strangers' too */
 	uint64_t budget_ns;         /* until when the record may hold up the end */
@@ -152,7 +153,7 @@ struct warden {
 #define WARDEN_READ_NS 1000000000ull /* between two readings of all that is known */
 #define WARDEN_READING_MAX_NS 500000000ull
 #define WARDEN_MOVED_NS 1000000000ull /* between two looks at members' cgroups */
-#define WARDEN_MOVED_MAX 256          /* members looked at; some 20 us each */
+#define WARDEN_MOVED_MAX 256          /* members a look, in turn; some 20 us each */
 #define WARDEN_LOOK_NS 20000000ull    /* how long the before snapshot may take */
 #define WARDEN_RUSH_NS 4000000ull     /* the same where the KILL follows at once */
 #define WARDEN_RECORD_NS 500000000ull /* the most that the record holds up an end */
@@ -216,7 +217,7 @@ void warden_read(struct warden *w, enum reading what);
  */
 void warden_find_marked(struct warden *w);
 
-/* Looks for members that left the run's cgroup, and tells of each once. */
+/* Looks for members that left the run's cgroup, some of them at a time, and tells of each once. */
 void warden_find_moved(struct warden *w);
 
 /* Takes who is alive now into left, with as many details as can be read within that time; where

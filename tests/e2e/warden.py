@@ -329,17 +329,18 @@ def what_a_service_started_and_is_left_is_named_as_handed_off():
             assert status == 123 and "handed_off" in left[int(out)]["classes"], (status, left)
 
 
-def who_leaves_the_cgroup_is_told_and_ended_all_the_same(grace="0.2s"):
+def who_leaves_the_cgroup_is_told_and_ended_all_the_same(grace="0.2s", n=1):
     if os.geteuid() != 0:
         raise Skip("needs root")
-    with state_dir() as d, Run(d, "-k", grace, "--", "sh", "-c", f"sleep {LIFE}; :") as run:
+    script = f"for i in {' '.join(map(str, range(n)))}; do sleep {LIFE} & done; wait"
+    with state_dir() as d, Run(d, "-k", grace, "--", "sh", "-c", script) as run:
         unit = run.recorded.record("r")["containment"]
         if unit["kind"] != "cgroup":
             raise Skip("no cgroup can be made here")
         with open("/proc/self/mountinfo", encoding="utf-8") as f:
             root = next(line.split()[4] for line in f if " - cgroup2 " in line)
-        until(lambda: len(members(run)) == 2)
-        pid = run.named("forked")[0]["child"]["pid"]
+        until(lambda: len(members(run)) == n + 1)
+        pid = run.named("forked")[-1]["child"]["pid"]
         with open(os.path.join(root, "cgroup.procs"), "w", encoding="ascii") as f:
             f.write(str(pid))
         told = until(lambda: run.named("left_cgroup"))
@@ -347,6 +348,10 @@ def who_leaves_the_cgroup_is_told_and_ended_all_the_same(grace="0.2s"):
         run.process.terminate()
         assert run.over()[0] == 128 + signal.SIGTERM
         assert none_alive(run)
+
+
+def who_leaves_the_cgroup_is_told_among_hundreds_too():
+    who_leaves_the_cgroup_is_told_and_ended_all_the_same(n=300)
 
 
 def who_leaves_a_cgroup_that_is_halted_is_ended_too():
@@ -381,6 +386,7 @@ main([
     what_a_service_starts_with_the_runs_mark_is_ended_with_the_run,
     what_a_service_started_and_is_left_is_named_as_handed_off,
     who_leaves_the_cgroup_is_told_and_ended_all_the_same,
+    who_leaves_the_cgroup_is_told_among_hundreds_too,
     who_leaves_a_cgroup_that_is_halted_is_ended_too,
     a_warden_that_waits_takes_no_time,
 ])
