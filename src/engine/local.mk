@@ -15,6 +15,7 @@ libengine_a_SOURCES = \
 	%D%/errand.c %D%/errand.h \
 	%D%/reader.c %D%/reader.h \
 	%D%/explain.c %D%/explain.h %D%/explain_holds.c %D%/explain_parts.h \
+	%D%/heads.c %D%/heads.h \
 	%D%/launch.c %D%/launch.h \
 	%D%/launch_lost.c %D%/launch_lost.h \
 	%D%/launch_talk.c %D%/launch_talk.h \

@@ -292,17 +292,24 @@ int recorded_commit_in_state(struct recorded *r, bool sync, struct err *err)
 	return rc;
 }
 
+static bool anchor_head(struct recorded *r, bool sync)
+{
+	if (anchor(r->dir.journal, r->dir.id, ANCHOR_SOCKET, sync, NULL) < 0)
+		return false;
+	note_own(r);
+	return true;
+}
+
 void recorded_make_known(struct recorded *r, const char *event)
 {
-	struct journal *j = r->dir.journal;
+	const struct journal *j = r->dir.journal;
 
-	if (anchor(j, r->dir.id, ANCHOR_SOCKET, NULL) == 0)
-		note_own(r);
+	anchor_head(r, true);
 	ledger_note(r->state, r->dir.id, event, journal_seq(j), journal_head(j), r->story.state,
 		    NULL);
 }
 
-void recorded_changed(struct recorded *r, const char *event, enum run_state to)
+static void set_state(struct recorded *r, enum run_state to)
 {
 	r->story.state = to;
 	r->story.state_wall_ns = clock_wall_ns();
@@ -311,16 +318,23 @@ void recorded_changed(struct recorded *r, const char *event, enum run_state to)
 		r->story.over_mono_ns = clock_boot_ns();
 		r->run.over_ticks = over_ticks(&r->story);
 	}
-	recorded_make_known(r, event);
+}
+
+bool recorded_changed(struct recorded *r, enum run_state to)
+{
+	set_state(r, to);
+	return anchor_head(r, false);
 }
 
 int recorded_change(struct recorded *r, const char *event, enum run_state to, struct err *err)
 {
 	int rc = recorded_commit(r, true, err);
 
-	if (!rc)
-		recorded_changed(r, event, to);
-	return rc;
+	if (rc)
+		return rc;
+	set_state(r, to);
+	recorded_make_known(r, event);
+	return 0;
 }
 
 int recorded_append(struct recorded *r, const struct journal_event *v, size_t n, bool sync,

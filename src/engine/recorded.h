@@ -117,13 +117,13 @@ int recorded_over(struct recorded *r, const struct tracker *k, enum run_state to
 		  struct err *err);
 
 /*
- * Appends events that were put together elsewhere, as journal_append(); and what is to
- * follow where the last of them, of that name, was a change of state: the ledger and the
- * system log are told.
+ * Appends events that were put together elsewhere, as journal_append(); and what is to follow where
+ * the last of them was a change of state: the system log is told.  True: a line says so, that is
+ * not synced.  The ledger is the caller's to tell: its lock may be held by another for long.
  */
 int recorded_append(struct recorded *r, const struct journal_event *v, size_t n, bool sync,
 		    struct err *err);
-void recorded_changed(struct recorded *r, const char *event, enum run_state to);
+bool recorded_changed(struct recorded *r, enum run_state to);
 
 /* Removes the directory of a run that is over; the ledger keeps its head. */
 int recorded_prune(const char *state_dir, const char *id, struct err *err);

@@ -4,7 +4,9 @@
 #include "base/file.h"
 #include "base/thread.h"
 #include "contain/prompt.h"
+#include "engine/heads.h"
 #include "record/digest_cache.h"
+#include "record/ledger.h"
 #include "record/outfile.h"
 #include "record/snapshot.h"
 
@@ -34,7 +36,11 @@ struct entry {
 };
 
 struct runlog {
-	struct recorded r; /* the thread's alone */
+	/* The thread's alone. */
+	struct recorded r;
+	struct heads *heads; /* NULL: there is no room for them, the ledger is told at once */
+	bool unsynced;       /* what the last change of state has added is not on the disk */
+
 	struct runlog_options options;
 	pthread_t thread;
 	bool started;     /* there is a thread */
@@ -172,6 +178,21 @@ static bool is_plain(const struct entry *e)
 	return !e->sync && !e->look && !e->hash;
 }
 
+/* The head of a change of state, where a later cut cannot take it away.  A signal may be due: this
+ * waits for no disk and for nobody else's lock.  The ledger gets the head that is on the disk, not
+ * the line behind it. */
+static void make_known(struct runlog *l, const char *event, enum run_state to)
+{
+	const struct journal *j = l->r.dir.journal;
+
+	if (l->heads)
+		heads_note(l->heads, event, journal_seq(j), journal_head(j), to);
+	else
+		ledger_note(l->r.state, l->r.dir.id, event, journal_seq(j), journal_head(j), to,
+			    NULL);
+	l->unsynced = recorded_changed(&l->r, to) || l->unsynced;
+}
+
 /* Writes v[0..n), as many at once as belong together. */
 static void write_all(struct runlog *l, struct entry *v, size_t n)
 {
@@ -192,9 +213,8 @@ static void write_all(struct runlog *l, struct entry *v, size_t n)
 		else
 			r = write_batch(l, &v[i], m);
 		announce(l, m, r);
-		/* the ledger and the system log are nobody's to wait for */
 		if (!r && v[i + m - 1].to != RUN_UNKNOWN)
-			recorded_changed(&l->r, v[i + m - 1].event.name, v[i + m - 1].to);
+			make_known(l, v[i + m - 1].event.name, v[i + m - 1].to);
 	}
 	for (size_t i = 0; i < n; i++)
 		entry_clear(&v[i]);
@@ -232,8 +252,11 @@ static bool take(struct runlog *l, struct entry **v, size_t *n)
 	return more;
 }
 
-static void runlog_free(struct runlog *l)
+static void runlog_free(struct runlog *l, uint64_t until_ns)
 {
+	if (l->unsynced)
+		journal_sync(l->r.dir.journal);
+	heads_close(l->heads, until_ns);
 	recorded_close(&l->r);
 	pthread_mutex_destroy(&l->lock);
 	pthread_cond_destroy(&l->work);
@@ -258,7 +281,7 @@ static void *write_on(void *ctx)
 	pthread_cond_broadcast(&l->done);
 	pthread_mutex_unlock(&l->lock);
 	if (left)
-		runlog_free(l);
+		runlog_free(l, 0);
 	return NULL;
 }
 
@@ -288,10 +311,12 @@ int runlog_open(struct recorded *r, const struct runlog_options *options, struct
 
 void runlog_start(struct runlog *l)
 {
-	int rc = l ? thread_start(&l->thread, write_on, l) : 0;
+	int rc;
 
 	if (!l)
 		return;
+	heads_open(l->r.state, l->r.dir.id, &l->heads, NULL);
+	rc = thread_start(&l->thread, write_on, l);
 	l->started = rc == 0;
 	if (rc)
 		err_errno(&l->alone, rc, "no thread for the record");
@@ -529,6 +554,6 @@ int runlog_close(struct runlog *l, uint64_t until_ns)
 	}
 	if (l->started)
 		pthread_join(thread, NULL);
-	runlog_free(l);
+	runlog_free(l, until_ns);
 	return 0;
 }

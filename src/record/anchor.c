@@ -49,7 +49,7 @@ int anchor_try(const char *socket_path, struct err *err)
 	return r < 0 ? err_errno(err, -r, "%.100s", socket_path) : 0;
 }
 
-int anchor(struct journal *j, const char *run, const char *socket_path, struct err *err)
+int anchor(struct journal *j, const char *run, const char *socket_path, bool sync, struct err *err)
 {
 	uint64_t seq = journal_seq(j);
 	char head[CHAIN_HEX], text[320];
@@ -69,5 +69,5 @@ int anchor(struct journal *j, const char *run, const char *socket_path, struct e
 		jw_uint(w, "anchored_seq", seq);
 		jw_str(w, "anchored_head", head);
 	}
-	return journal_commit(j, true, err);
+	return journal_commit(j, sync, err);
 }

@@ -16,9 +16,9 @@
 /*
  * Sends the head of j, and where it was taken adds the event `anchored` (to,
  * anchored_seq, anchored_head) to j.  0; -errno where nobody took it (no event then) or
- * where the event could not be written.
+ * where the event could not be written.  sync: not before that is on the disk.
  */
-int anchor(struct journal *j, const char *run, const char *socket_path, struct err *err);
+int anchor(struct journal *j, const char *run, const char *socket_path, bool sync, struct err *err);
 
 /* Sends a line that tells of a trial, and no head.  0 or -errno. */
 int anchor_try(const char *socket_path, struct err *err);

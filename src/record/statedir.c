@@ -112,6 +112,27 @@ void statedir_close(struct statedir *s)
 	free(s);
 }
 
+int statedir_copy(const struct statedir *s, struct statedir **out, struct err *err)
+{
+	struct statedir *copy = calloc(1, sizeof(*copy));
+
+	if (copy)
+		copy->path = strdup(s->path);
+	if (!copy || !copy->path) {
+		free(copy);
+		return err_nomem(err);
+	}
+	copy->use = s->use;
+	copy->fd = fcntl(s->fd, F_DUPFD_CLOEXEC, 3);
+	if (copy->fd < 0) {
+		free(copy->path);
+		free(copy);
+		return err_errno(err, errno, "%.150s", s->path);
+	}
+	*out = copy;
+	return 0;
+}
+
 const char *statedir_path(const struct statedir *s)
 {
 	return s->path;

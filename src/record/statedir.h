@@ -58,6 +58,9 @@ struct statedir; /* opaque */
 int statedir_open(const char *path, enum statedir_use use, struct statedir **out, struct err *err);
 void statedir_close(struct statedir *s); /* NULL is fine */
 
+/* The same directory once more, whatever its path leads to by now. */
+int statedir_copy(const struct statedir *s, struct statedir **out, struct err *err);
+
 const char *statedir_path(const struct statedir *s); /* absolute; borrowed until closed */
 int statedir_fd(const struct statedir *s);           /* borrowed until closed */
 

@@ -155,6 +155,23 @@ def what_was_not_on_the_disk_in_time_is_said_by_what_follows():
         s("verify", "r")
 
 
+def who_holds_the_ledger_holds_up_no_signal():
+    with state() as s:
+        with Running(s, "--id=r", "-t", "2", "-k", "0.3", sh=STUBBORN) as at:
+            at.read_pids(1)
+            until(lambda: os.path.exists(s.of("r")) and s.events("r", "execed"))
+            with stopped_holder(s.ledger):
+                assert not s.events("r", "deadline_expired")
+                until(lambda: len(s.events("r", "signal_intent")) == 2)
+            at.end(status=124)
+        due = s.last("r", "deadline_expired")["over_mono_ns"]
+        term, kill = s.events("r", "signal_intent")
+        assert term["mono_ns"] - due < 4e8 and kill["mono_ns"] - due < 9e8, (due, term, kill)
+        assert not [e for e in s.events("r") if "durable" in e]
+        assert s.heads("r")[-1]["event"] == "run_closed"
+        s("verify")
+
+
 def on_the_disk_at_each_signal(calls):
     """By strace's lines, what was written and synced of the journal when a signal was sent."""
     written, synced, at = [], [], {}
@@ -201,5 +218,6 @@ if __name__ == "__main__":
         when_the_disk_fills_meanwhile_the_run_is_ended_in_time_and_the_loss_is_told,
         a_writer_that_was_stopped_with_the_lock_in_hand_holds_up_no_end,
         what_was_not_on_the_disk_in_time_is_said_by_what_follows,
+        who_holds_the_ledger_holds_up_no_signal,
         no_signal_is_sent_before_what_leads_to_it_is_on_the_disk,
     ])
