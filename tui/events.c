@@ -199,6 +199,7 @@ static void say_lost(struct line *l, const json_t *e)
 	add_number(l, e, "bytes", "bytes ");
 	add_number(l, e, "by_ns", "by ns ");
 	add_str(l, e, "source", " of ");
+	add_str(l, e, "error", ": ");
 }
 
 static const struct {

@@ -338,9 +338,9 @@ int recorded_change(struct recorded *r, const char *event, enum run_state to, st
 }
 
 int recorded_append(struct recorded *r, const struct journal_event *v, size_t n, bool sync,
-		    struct err *err)
+		    size_t *written, struct err *err)
 {
-	return journal_append(r->dir.journal, r->dir.id, v, n, sync, err);
+	return journal_append(r->dir.journal, r->dir.id, v, n, sync, written, err);
 }
 
 /* Whether any certain or likely member is alive in now. */

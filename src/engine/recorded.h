@@ -122,7 +122,7 @@ int recorded_over(struct recorded *r, const struct tracker *k, enum run_state to
  * not synced.  The ledger is the caller's to tell: its lock may be held by another for long.
  */
 int recorded_append(struct recorded *r, const struct journal_event *v, size_t n, bool sync,
-		    struct err *err);
+		    size_t *written, struct err *err);
 bool recorded_changed(struct recorded *r, enum run_state to);
 
 /* Removes the directory of a run that is over; the ledger keeps its head. */

@@ -39,6 +39,7 @@ struct runlog {
 	/* The thread's alone. */
 	struct recorded r;
 	struct heads *heads; /* NULL: there is no room for them, the ledger is told at once */
+	uint64_t told;       /* of those that could not be written, in the journal */
 	bool unsynced;       /* what the last change of state has added is not on the disk */
 
 	struct runlog_options options;
@@ -57,6 +58,7 @@ struct runlog {
 	int last_error;           /* of the last that was written */
 	struct err lost;
 	uint64_t counted;
+	uint64_t unwritten; /* events that could not be, ever */
 
 	/* The caller's alone. */
 	struct journal_event next;
@@ -80,11 +82,13 @@ static void entry_clear(struct entry *e)
 	look_free(e->look);
 }
 
-static void note_lost(struct runlog *l, const struct err *why)
+/* n events are not in the journal; 0: they are, but perhaps not on the disk. */
+static void note_lost(struct runlog *l, const struct err *why, size_t n)
 {
 	pthread_mutex_lock(&l->lock);
 	if (!l->lost.code)
 		l->lost = *why;
+	l->unwritten += n;
 	pthread_mutex_unlock(&l->lock);
 }
 
@@ -149,18 +153,43 @@ static int hash_programs(struct runlog *l, struct entry *e, struct err *err)
 	return journal_event_end(&e->event, err);
 }
 
-/* Appends v[0..n) under one lock. */
+/* The event of those that could not be written since it was told last.  How many; 0: none. */
+static uint64_t begin_loss(struct runlog *l, struct journal_event *e)
+{
+	uint64_t n = runlog_unwritten(l) - l->told;
+	struct err lost = runlog_lost(l);
+	struct jw *j = n ? journal_event_begin(e, "events_lost", KNOWN_SEEN) : NULL;
+
+	if (j) {
+		jw_uint(j, "count", n);
+		jw_str(j, "source", "journal");
+		jw_str(j, "error", lost.text);
+	}
+	if (!n || journal_event_end(e, NULL) < 0) {
+		journal_event_clear(e); /* the next batch tells */
+		return 0;
+	}
+	return n;
+}
+
+/* Appends v[0..n) under one lock, behind what tells of those that are missing before them. */
 static int write_batch(struct runlog *l, struct entry *v, size_t n)
 {
-	struct journal_event events[BATCH_MAX];
+	struct journal_event events[1 + BATCH_MAX] = {0};
+	uint64_t missing = begin_loss(l, &events[0]);
+	size_t first = missing ? 0 : 1, written;
 	struct err why = {0};
-	int r = 0;
+	int r;
 
 	for (size_t i = 0; i < n; i++)
-		events[i] = v[i].event;
-	r = recorded_append(&l->r, events, n, v[n - 1].sync, &why);
+		events[1 + i] = v[i].event;
+	r = recorded_append(&l->r, events + first, n + 1 - first, v[n - 1].sync, &written, &why);
+	written += first;
+	if (written)
+		l->told += missing;
 	if (r < 0)
-		note_lost(l, &why);
+		note_lost(l, &why, n - (written ? written - 1 : 0));
+	journal_event_clear(&events[0]);
 	return r;
 }
 
@@ -209,7 +238,7 @@ static void write_all(struct runlog *l, struct entry *v, size_t n)
 		else if (v[i].hash)
 			r = hash_programs(l, &v[i], &why);
 		if (r < 0)
-			note_lost(l, &why);
+			note_lost(l, &why, m);
 		else
 			r = write_batch(l, &v[i], m);
 		announce(l, m, r);
@@ -365,8 +394,10 @@ static uint64_t post(struct runlog *l, struct entry *e)
 		number = ++l->posted;
 		if (l->queue.n == 1 || l->urgent)
 			pthread_cond_signal(&l->work);
-	} else if (!l->lost.code) {
-		err_nomem(&l->lost);
+	} else {
+		l->unwritten++;
+		if (!l->lost.code)
+			err_nomem(&l->lost);
 	}
 	pthread_mutex_unlock(&l->lock);
 	if (!number)
@@ -382,7 +413,7 @@ static int end_next(struct runlog *l, struct entry *e)
 	int r = journal_event_end(&l->next, &why);
 
 	if (r < 0) {
-		note_lost(l, &why);
+		note_lost(l, &why, 1);
 		journal_event_clear(&l->next);
 		return r;
 	}
@@ -480,7 +511,7 @@ void runlog_snapshot(struct runlog *l, const char *act, const char *what, const 
 		return;
 	}
 	err_nomem(&why);
-	note_lost(l, &why);
+	note_lost(l, &why, 1);
 	look_free(e.look);
 }
 
@@ -515,16 +546,24 @@ const struct err *runlog_alone(const struct runlog *l)
 	return l ? &l->alone : NULL;
 }
 
-uint64_t runlog_counted(struct runlog *l)
+static uint64_t read_count(struct runlog *l, const uint64_t *count)
 {
 	uint64_t n;
 
-	if (!l)
-		return 0;
 	pthread_mutex_lock(&l->lock);
-	n = l->counted;
+	n = *count;
 	pthread_mutex_unlock(&l->lock);
 	return n;
+}
+
+uint64_t runlog_counted(struct runlog *l)
+{
+	return l ? read_count(l, &l->counted) : 0;
+}
+
+uint64_t runlog_unwritten(struct runlog *l)
+{
+	return l ? read_count(l, &l->unwritten) : 0;
 }
 
 int runlog_close(struct runlog *l, uint64_t until_ns)

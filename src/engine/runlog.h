@@ -5,7 +5,8 @@
  * Events are put together by the caller and queued; the thread appends them in order.  Process
  * events may be some RUNLOG_LAG_NS behind; a change of state or an intent is waited for, with a
  * limit: what could not be made durable in time is done all the same, and the next event says so.
- * What cannot be written is counted and told, and ends nothing.  NULL as the log: nothing is
+ * What cannot be written is counted and told, in the journal by an event `events_lost` as soon as
+ * that can be written to again, and ends nothing.  NULL as the log: nothing is
  * recorded, and all calls do nothing.
  */
 #ifndef STRAY_ENGINE_RUNLOG_H
@@ -81,6 +82,9 @@ const struct err *runlog_alone(const struct runlog *l);
 
 /* How many events were counted and not written. */
 uint64_t runlog_counted(struct runlog *l);
+
+/* How many should have been written and could not be, so far. */
+uint64_t runlog_unwritten(struct runlog *l);
 
 /* Writes what is queued until until_ns, ends the thread and closes the run.  0; -ETIMEDOUT where
  * the disk hangs: the thread is left behind. */

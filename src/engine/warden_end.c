@@ -305,16 +305,19 @@ static void halt(struct warden *w)
 
 static void tell_halted(struct warden *w)
 {
-	struct jw *j = w->halted ? runlog_begin(w->log, "frozen", KNOWN_SCANNED) : NULL;
+	struct jw *j;
 
-	if (!j)
+	if (!w->halted)
 		return;
-	jw_str(j, "act", WARDEN_ACT);
-	jw_array(j, "to");
-	for (size_t i = 0; w->left && i < w->left->procs.n; i++)
-		process_json_identity(j, NULL, w->left->procs.v[i].id);
-	jw_array_end(j);
-	process_json_happened(j, w->halted_ns);
+	j = runlog_begin(w->log, "frozen", KNOWN_SCANNED);
+	if (j) {
+		jw_str(j, "act", WARDEN_ACT);
+		jw_array(j, "to");
+		for (size_t i = 0; w->left && i < w->left->procs.n; i++)
+			process_json_identity(j, NULL, w->left->procs.v[i].id);
+		jw_array_end(j);
+		process_json_happened(j, w->halted_ns);
+	}
 	runlog_add(w->log, RUNLOG_FACT);
 }
 
@@ -451,6 +454,7 @@ void warden_close(struct warden *w, const char *act, enum run_state to, size_t a
 		jw_uint(j, "exited", c.exited);
 		jw_uint(j, "events_lost", c.lost);
 		jw_uint(j, "events_counted", runlog_counted(w->log));
+		jw_uint(j, "events_unwritten", runlog_unwritten(w->log));
 		if (error)
 			jw_str(j, "error", error);
 		if (w->unread.code)

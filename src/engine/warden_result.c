@@ -124,6 +124,7 @@ static void write_counts(struct warden *w, struct jw *j)
 	jw_uint(j, "detach_denied", w->tries);
 	jw_uint(j, "kept_by_rule", w->kept);
 	jw_uint(j, "events_counted", runlog_counted(w->log));
+	jw_uint(j, "events_unwritten", runlog_unwritten(w->log));
 	jw_object_end(j);
 	jw_object(j, "coverage");
 	jw_array(j, "sources");

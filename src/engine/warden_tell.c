@@ -114,12 +114,12 @@ static void tell_exit(struct warden *w, const struct kin_change *c)
 {
 	struct jw *j = runlog_begin(w->log, "exited", c->known);
 
-	if (!j)
-		return;
-	process_json_identity(j, "process", c->id);
-	if (c->status_known)
-		process_json_status(j, c->status);
-	process_json_happened(j, c->boot_ns);
+	if (j) {
+		process_json_identity(j, "process", c->id);
+		if (c->status_known)
+			process_json_status(j, c->status);
+		process_json_happened(j, c->boot_ns);
+	}
 	runlog_add(w->log, RUNLOG_PROCESS);
 }
 
@@ -204,13 +204,13 @@ static void tell_denied(struct warden *w, const struct denied *d, struct identit
 {
 	struct jw *j = runlog_begin(w->log, "detach_denied", KNOWN_SEEN);
 
-	if (!j)
-		return;
-	process_json_identity(j, "process", id);
-	jw_str(j, "call", d->setsid ? "setsid" : "setpgid");
-	if (!d->setsid) {
-		jw_int(j, "pid", d->args[0]);
-		jw_int(j, "pgid", d->args[1]);
+	if (j) {
+		process_json_identity(j, "process", id);
+		jw_str(j, "call", d->setsid ? "setsid" : "setpgid");
+		if (!d->setsid) {
+			jw_int(j, "pid", d->args[0]);
+			jw_int(j, "pgid", d->args[1]);
+		}
 	}
 	runlog_add(w->log, RUNLOG_ESCAPE);
 }
@@ -414,8 +414,11 @@ void warden_tell_intent(struct warden *w, int sig, const struct identity *to, si
 
 void warden_tell_sent(struct warden *w)
 {
-	struct jw *j = w->sent.n ? runlog_begin(w->log, "signal_sent", KNOWN_SEEN) : NULL;
+	struct jw *j;
 
+	if (!w->sent.n)
+		return;
+	j = runlog_begin(w->log, "signal_sent", KNOWN_SEEN);
 	if (j) {
 		jw_str(j, "act", WARDEN_ACT);
 		sent_json_signal(j, "signal", w->sent_signal);
@@ -426,8 +429,8 @@ void warden_tell_sent(struct warden *w)
 			sent_json_to(j, t->id, t->result, t->error);
 		}
 		jw_array_end(j);
-		runlog_add(w->log, RUNLOG_FACT);
 	}
+	runlog_add(w->log, RUNLOG_FACT);
 	w->sent.n = 0;
 }
 

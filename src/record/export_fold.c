@@ -278,6 +278,12 @@ static int fold_loss(struct export *x, const json_t *event)
 	const char *source = event_str(event, "source");
 	int64_t by_ns = 0;
 
+	if (event_is(event, "events_lost") && event_str(event, "error"))
+		return export_gap(x, "events_lost", 0, at,
+				  "%" PRIu64 " events before event %" PRIu64
+				  " could not be written: %.150s",
+				  event_uint(event, "count"), event_uint(event, "seq"),
+				  event_str(event, "error"));
 	if (event_is(event, "events_lost"))
 		return export_gap(x, "events_lost", 0, at, "%" PRIu64 " events of %.40s were lost",
 				  event_uint(event, "count"), source ? source : "a source");

@@ -333,6 +333,7 @@ static const struct sentence {
 	{"runner_lost", "role", "the {=role} of the run, {@process}, was killed"},
 	{"runner_lost", NULL, "{@watcher} that watched was found dead"},
 	{"clock_stepped", NULL, "the wall clock was stepped by {+by_ns}"},
+	{"events_lost", "error", "{#count} events could not be written: {\"error}"},
 	{"events_lost", NULL, "{#count} events of {=source} were lost"},
 	{"anchored", NULL, "head of event {#anchored_seq} sent to {=to}"},
 	{"torn_tail", NULL, "the writer before had died while it wrote: {#bytes} bytes"},
@@ -347,6 +348,7 @@ static const struct sentence {
 	{"run_closed", "forked",
 	 "run closed: {=state}, alive {#alive}; in all {#forked} forked, {#execed} executed, "
 	 "{#exited} ended; {#events_lost} events lost, {#events_counted} counted only"
+	 "[, {#events_unwritten} not written]"
 	 "[; who else was alive could not be read: {\"unread}]"},
 	{"run_closed", NULL, "run closed: {=state}, alive {#alive}[, over since {~over_at}]"},
 	{"reach", NULL,

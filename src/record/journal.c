@@ -165,17 +165,19 @@ static int lock(const struct journal *j, struct err *err)
 	return 0;
 }
 
-static int write_all(const struct journal *j, const char *data, size_t len, struct err *err)
+/* *done: how many bytes are in the file, in any case. */
+static int write_all(const struct journal *j, const char *data, size_t len, size_t *done,
+		     struct err *err)
 {
-	while (len) {
-		ssize_t n = write(j->fd, data, len);
+	*done = 0;
+	while (*done < len) {
+		ssize_t n = write(j->fd, data + *done, len - *done);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			return fail(j, errno, err);
-		data += n;
-		len -= (size_t)n;
+		*done += (size_t)n;
 	}
 	return 0;
 }
@@ -184,6 +186,8 @@ static int write_all(const struct journal *j, const char *data, size_t len, stru
 struct batch {
 	char *v; /* owned */
 	size_t n, cap;
+	size_t lead;              /* bytes before the first of them */
+	size_t written;           /* lines that are in the file, also of those before them */
 	struct journal_tail tail; /* once they are written */
 };
 
@@ -241,11 +245,14 @@ static int add_line(const struct journal *j, struct batch *b, const char *lead, 
 /* In one write(2), so that no other reader sees half of a line but where the machine dies. */
 static int write_batch(struct journal *j, struct batch *b, struct err *err)
 {
-	int r = write_all(j, b->v, b->n, err);
+	size_t done;
+	int r = write_all(j, b->v, b->n, &done, err);
 
+	for (size_t i = b->lead; i < done; i++)
+		b->written += b->v[i] == '\n';
 	if (!r)
 		j->tail = b->tail;
-	b->n = 0;
+	b->n = b->lead = 0;
 	return r;
 }
 
@@ -291,13 +298,15 @@ static int find_end(struct journal *j, const char **lead, struct err *err)
 	return r;
 }
 
-static int append_all(struct journal *j, const struct journal_event *v, size_t n, struct err *err)
+static int append_all(struct journal *j, const struct journal_event *v, size_t n, size_t *written,
+		      struct err *err)
 {
 	const char *lead;
 	struct batch b = {0};
 	int r = find_end(j, &lead, err);
 
 	b.tail = j->tail;
+	b.lead = strlen(lead);
 	for (size_t i = 0; !r && i < n; i++) {
 		r = add_line(j, &b, lead, v[i].name, v[i].text, v[i].len, err);
 		lead = "";
@@ -305,6 +314,7 @@ static int append_all(struct journal *j, const struct journal_event *v, size_t n
 			r = write_batch(j, &b, err);
 	}
 	free(b.v);
+	*written = b.written;
 	if (r < 0)
 		j->tail = (struct journal_tail){0}; /* what is there is looked for again */
 	return r;
@@ -322,11 +332,11 @@ struct guard {
 
 /* Under the lock. */
 static int append_guarded(struct journal *j, const struct journal_event *v, size_t n,
-			  const struct guard *g, struct err *err)
+			  const struct guard *g, size_t *written, struct err *err)
 {
 	int r = g->fn ? g->fn(g->ctx, j->fd, journal_size(j), err) : 0;
 
-	return r ? r : append_all(j, v, n, err);
+	return r ? r : append_all(j, v, n, written, err);
 }
 
 /* Of a storm's megabytes the sync that a signal waits for finds the last few.  Not under the lock:
@@ -343,10 +353,11 @@ static void begin_writing(struct journal *j)
 
 /* Of the run that was named last. */
 static int append(struct journal *j, const struct journal_event *v, size_t n, bool sync,
-		  const struct guard *g, struct err *err)
+		  const struct guard *g, size_t *written, struct err *err)
 {
 	int r = 0;
 
+	*written = 0;
 	for (size_t i = 0; !r && i < n; i++)
 		if (v[i].len > JOURNAL_LINE_MAX / 2)
 			r = err_set(err, EFBIG, "%.150s: an event of %zu bytes is too large",
@@ -354,7 +365,7 @@ static int append(struct journal *j, const struct journal_event *v, size_t n, bo
 	if (!r)
 		r = lock(j, err);
 	if (!r) {
-		r = append_guarded(j, v, n, g, err);
+		r = append_guarded(j, v, n, g, written, err);
 		flock(j->fd, LOCK_UN);
 	}
 	if (!r && sync && journal_sync(j) < 0)
@@ -365,10 +376,10 @@ static int append(struct journal *j, const struct journal_event *v, size_t n, bo
 }
 
 int journal_append(struct journal *j, const char *run, const struct journal_event *v, size_t n,
-		   bool sync, struct err *err)
+		   bool sync, size_t *written, struct err *err)
 {
 	name_run(j, run);
-	return append(j, v, n, sync, &(struct guard){0}, err);
+	return append(j, v, n, sync, &(struct guard){0}, written, err);
 }
 
 int journal_commit(struct journal *j, bool sync, struct err *err)
@@ -380,12 +391,13 @@ int journal_commit_if(struct journal *j, bool sync, journal_guard_fn *guard, voi
 		      struct err *err)
 {
 	const struct guard g = {guard, ctx};
+	size_t written;
 	int r;
 
 	assert(j->event.name);
 	r = journal_event_end(&j->event, err);
 	if (!r)
-		r = append(j, &j->event, 1, sync, &g, err);
+		r = append(j, &j->event, 1, sync, &g, &written, err);
 	journal_cancel(j);
 	return r;
 }

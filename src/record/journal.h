@@ -69,10 +69,10 @@ int journal_commit_if(struct journal *j, bool sync, journal_guard_fn *guard, voi
 
 /*
  * Appends n events that were put together elsewhere, all or the first of them, one after the other
- * and under one lock.  Errors as journal_commit().
+ * and under one lock.  *written: how many.  Errors as journal_commit().
  */
 int journal_append(struct journal *j, const char *run, const struct journal_event *v, size_t n,
-		   bool sync, struct err *err);
+		   bool sync, size_t *written, struct err *err);
 
 /* Puts what was appended without sync on the disk.  0 or -1 with errno. */
 int journal_sync(struct journal *j);

@@ -122,6 +122,35 @@ def when_the_disk_fills_meanwhile_the_run_is_ended_in_time_and_the_loss_is_told(
                 s("verify", "r")
 
 
+def what_could_not_be_written_is_counted_in_the_journal_as_soon_as_that_takes_events_again():
+    script = "read x; for i in 1 2 3 4 5; do /bin/true; done; echo $$; read x; exit 3"
+    with small_disk(512) as s:
+        with Running(s, "--id=r", "-q", sh=script, stdin=subprocess.PIPE) as at:
+            until(lambda: os.path.exists(s.of("r")) and s.events("r", "execed"))
+            filler = fill(s)
+            while s("note", "r", "x", status=None).returncode == 0:
+                pass
+            at.process.stdin.write("\n")
+            at.process.stdin.flush()
+            at.read_pids(1)
+            time.sleep(0.5)  # the last of them is tried to be written 50 ms later
+            os.unlink(filler)
+            at.process.stdin.write("\n")
+            at.process.stdin.flush()
+            at.end(status=3)
+            counts = at.result["counts"]
+        closed = s.last("r", "run_closed")
+        told = s.events("r", "events_lost")
+        lost = sum(e["count"] for e in told)
+        assert lost >= 10 and all(e["source"] == "journal" for e in told), told
+        assert "space" in told[0]["error"], told
+        assert closed["events_unwritten"] == lost == counts["events_unwritten"], (closed, told)
+        what = ("forked", "execed", "exited")
+        assert len(s.events("r", *what)) + lost == sum(closed[k] for k in what), (closed, told)
+        assert "could not be written" in s("export", "r").stdout
+        s("verify", "r")
+
+
 def a_writer_that_was_stopped_with_the_lock_in_hand_holds_up_no_end():
     with state() as s:
         with Running(s, "--id=r", "-t", "4", "-k", "0.3", sh=STUBBORN) as at:
@@ -216,6 +245,7 @@ if __name__ == "__main__":
         a_limit_on_the_size_of_files_starts_nothing,
         with_little_room_it_begins_and_is_recorded_or_does_not_begin,
         when_the_disk_fills_meanwhile_the_run_is_ended_in_time_and_the_loss_is_told,
+        what_could_not_be_written_is_counted_in_the_journal_as_soon_as_that_takes_events_again,
         a_writer_that_was_stopped_with_the_lock_in_hand_holds_up_no_end,
         what_was_not_on_the_disk_in_time_is_said_by_what_follows,
         who_holds_the_ledger_holds_up_no_signal,
