@@ -33,7 +33,9 @@ static int youngest_first(const void *a, const void *b, void *ctx)
 	return (x < y) - (x > y);
 }
 
-void act_send(const struct act_hooks *hooks, int sig, struct target_set *set, size_t first)
+/* unit: it was killed a moment before, and whoever is gone now had his signal by that. */
+static void send_each(const struct act_hooks *hooks, int sig, struct target_set *set, size_t first,
+		      bool unit)
 {
 	size_t n = set->n - first;
 	AUTO_FREE size_t *order = calloc(n ? n : 1, sizeof(*order));
@@ -48,9 +50,21 @@ void act_send(const struct act_hooks *hooks, int sig, struct target_set *set, si
 		if (t->gone)
 			continue;
 		signal_target(t, sig);
+		if (unit && t->result == TARGET_GONE)
+			t->result = TARGET_SENT;
 		if (hooks->after_signal)
 			hooks->after_signal(hooks->ctx, sig, t);
 	}
+}
+
+void act_send(const struct act_hooks *hooks, int sig, struct target_set *set, size_t first)
+{
+	send_each(hooks, sig, set, first, false);
+}
+
+void act_send_behind_unit(const struct act_hooks *hooks, struct target_set *set, size_t first)
+{
+	send_each(hooks, SIGKILL, set, first, true);
 }
 
 int act_rescan(const struct act_hooks *hooks, struct target_set *set, size_t *fresh,

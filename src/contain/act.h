@@ -37,6 +37,10 @@ int act_announce(const struct act_hooks *hooks, int sig, struct target_set *set,
  */
 void act_send(const struct act_hooks *hooks, int sig, struct target_set *set, size_t first);
 
+/* The same with a KILL, for who is in the unit no more, when that was killed: what came of those in
+ * it is `sent`. */
+void act_send_behind_unit(const struct act_hooks *hooks, struct target_set *set, size_t first);
+
 /* Asks who the members are now, and adds those that are new.  *fresh: how many, and
  * one more where some may be missing: ask again. */
 int act_rescan(const struct act_hooks *hooks, struct target_set *set, size_t *fresh,

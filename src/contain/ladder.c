@@ -325,7 +325,6 @@ static int announce_kill(struct ladder *l, struct err *err)
 
 static int on_killing(struct ladder *l, uint64_t now_ns, struct err *err)
 {
-	bool unit = false;
 	int r;
 
 	for (size_t i = l->killed; i < l->set.n; i++)
@@ -333,17 +332,14 @@ static int on_killing(struct ladder *l, uint64_t now_ns, struct err *err)
 	r = announce_kill(l, err);
 	if (r < 0)
 		return r;
-	if (l->hooks.kill_unit) {
-		unit = l->hooks.kill_unit(l->hooks.ctx, &l->note) == 0;
-		if (!unit && !l->plan.stop_first) { /* one by one they could refork each other */
-			l->plan.stop_first = true;
-			return begin_kill(l, now_ns);
-		}
+	if (l->hooks.kill_unit && l->hooks.kill_unit(l->hooks.ctx, &l->note) == 0) {
+		act_send_behind_unit(&l->hooks, &l->set, l->killed);
+	} else if (l->hooks.kill_unit && !l->plan.stop_first) {
+		l->plan.stop_first = true; /* one by one they could refork each other */
+		return begin_kill(l, now_ns);
+	} else {
+		act_send(&l->hooks, SIGKILL, &l->set, l->killed);
 	}
-	act_send(&l->hooks, SIGKILL, &l->set, l->killed);
-	for (size_t i = l->killed; unit && i < l->set.n; i++)
-		if (!l->out.v[i].gone && l->set.v[i].gone)
-			l->set.v[i].result = TARGET_SENT; /* with the unit, a moment before */
 	take_results(l, SIGKILL, l->killed, now_ns);
 	l->killed = l->set.n;
 	now_ns = later(now_ns);

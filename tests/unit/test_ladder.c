@@ -228,6 +228,7 @@ struct recorder {
 	char log[256];
 	int refuse;
 	bool unit_fails;
+	pid_t member;
 };
 
 static int record(void *ctx, int sig, const struct identity *to, size_t n, struct err *err)
@@ -310,6 +311,40 @@ static void every_intent_is_told_before_its_act(void **state)
 		ladder_free(l);
 		made_end(&m);
 	}
+}
+
+static int kill_for_good(void *ctx, struct err *err)
+{
+	struct recorder *r = ctx;
+
+	kill(r->member, SIGKILL);
+	assert_true(made_becomes(r->member, 0));
+	return kill_unit(ctx, err);
+}
+
+static void whom_the_unit_took_along_got_its_signal(void **state)
+{
+	struct recorder rec = {0};
+	const struct act_hooks hooks = {.ctx = &rec,
+					.before_signal = record,
+					.after_signal = sent,
+					.kill_unit = kill_for_good};
+	struct ladder_plan plan = plan_quick;
+	struct ladder *l;
+	struct made m;
+	size_t n;
+
+	(void)state;
+	plan.grace_ns = 20 * MS;
+	MADE(&m, "ignore-term");
+	rec.member = made_pid(&m, "child", 0);
+	l = ladder_new(&plan, &hooks);
+	assert_int_equal(ladder_add(l, identity_of(rec.member), NULL), 0);
+	assert_int_equal(ladder_run(l, NULL), 0);
+	assert_string_equal(rec.log, "15 for 1, 15 sent, 9 for 1, unit, 9 sent, ");
+	assert_int_equal(ladder_outcomes(l, &n)->last_signal, SIGKILL);
+	ladder_free(l);
+	made_end(&m);
 }
 
 static void a_step_never_waits(void **state)
@@ -547,6 +582,7 @@ int main(void)
 		cmocka_unit_test(where_the_known_are_gone_those_they_left_get_the_first_signal),
 		cmocka_unit_test(those_that_refork_each_other_are_ended),
 		cmocka_unit_test(every_intent_is_told_before_its_act),
+		cmocka_unit_test(whom_the_unit_took_along_got_its_signal),
 		cmocka_unit_test(a_step_never_waits),
 		cmocka_unit_test(hurry_ends_the_grace),
 		cmocka_unit_test(giving_up_while_all_are_stopped_lets_them_go_on),
