@@ -63,13 +63,14 @@ static void write_elsewhere(struct jw *j, const struct baseline_diff *d)
 /* What only the warden knew, which was killed. */
 static void write_unknown(struct jw *j, const struct launch_result *r)
 {
-	static const char *const names[] = {
-		"cannot_hold",   "added_processes", "survivors", "signals",  "detached",
-		"detach_denied", "handed_off",      "counts",    "coverage", "record_lost"};
+	static const char *const names[] = {"cannot_hold", "added_processes", "survivors",
+					    "signals",     "detached",        "detach_denied",
+					    "handed_off",  "counts",          "coverage"};
 
 	jw_str(j, "containment", unit_kind_name(r->unit));
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		jw_null(j, names[i]);
+	jw_str(j, "record_lost", r->record_lost.code ? r->record_lost.text : NULL);
 }
 
 int run_json(FILE *out, const struct launch_result *r, struct err *err)

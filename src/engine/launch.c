@@ -52,6 +52,7 @@ struct front {
 	launch_say_fn *say;
 	void *ctx;
 	bool over;
+	unsigned asked;                  /* how often it was to end */
 	VEC(pid_t) others;               /* that are not the run's and came or went while it ran */
 	bool others_short, others_known; /* some are missing; they are all */
 	char *exe;
@@ -275,6 +276,7 @@ static void end_run(struct front *f, int signal)
 {
 	struct talk t = {.kind = TALK_END, .signal = signal};
 
+	f->asked++;
 	talk_send(f->talk_fd, &t);
 	if (!f->end_signal)
 		f->end_signal = signal;
@@ -303,6 +305,15 @@ static void on_signals(struct front *f)
 		else if (!is_of_key(f, &info))
 			end_run(f, sig);
 	}
+}
+
+/* Where the warden is gone. */
+static bool is_hurried(void *ctx)
+{
+	struct front *f = ctx;
+
+	on_signals(f);
+	return f->asked > 1;
 }
 
 /* The same, but for what it says to the person. */
@@ -425,13 +436,16 @@ static void bury_warden(struct front *f)
 /* The warden ends the run no more. */
 static void end_without(struct front *f, bool given_up)
 {
+	const struct launch_lost_signals signals = {f->signal_fd, is_hurried, f};
+	int status = f->end_signal ? 128 + f->end_signal : 124;
+
 	if (!given_up)
 		waitpid(f->warden.pid, NULL, 0);
-	launch_lost(f->o, &f->unit, f->self, f->out, f->say, f->ctx);
+	launch_lost(f->o, &f->unit, f->self, &signals, f->out, f->say, f->ctx);
 	f->out->elapsed_ns = clock_boot_ns() - f->began_ns;
 	if (!given_up)
 		return;
-	f->out->status = f->end_signal ? 128 + f->end_signal : 124;
+	f->out->status = status;
 	bury_warden(f);
 }
 

@@ -75,6 +75,8 @@ struct launch_result {
 	enum unit_kind unit;
 	char *members; /* owned: one JSON object, what the warden knows of the run */
 	size_t members_len;
+	struct err
+		record_lost; /* where it was killed: what could not be recorded; code 0: all was */
 	struct baseline_diff elsewhere; /* owned: what went and came on the host */
 };
 

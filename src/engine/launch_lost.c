@@ -2,13 +2,16 @@
 
 #include "base/clock.h"
 #include "contain/ladder.h"
+#include "engine/heads.h"
 #include "engine/recorded.h"
 #include "engine/sent_json.h"
 #include "engine/survivor.h"
+#include "record/ledger.h"
 #include "record/operator.h"
 #include "record/process_json.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,6 +24,8 @@ struct lost {
 	struct unit *unit;
 	struct recorded run; /* open where it is recorded */
 	bool recorded;
+	struct heads *heads; /* NULL: the ledger is told when it is closed */
+	struct err missing;  /* the first thing that could not be recorded */
 	uint64_t grace_ns;
 	int signal; /* of the batch under way */
 	struct {
@@ -44,8 +49,9 @@ static void tell_sent(struct lost *l)
 			sent_json_to(j, t->id, t->result, t->error);
 		}
 		jw_array_end(j);
-		recorded_commit(&l->run, false, NULL);
 	}
+	if (l->recorded && l->sent.n)
+		recorded_commit(&l->run, false, &l->missing);
 	l->sent.n = 0;
 }
 
@@ -85,7 +91,7 @@ static int before_signal(void *ctx, int sig, const struct identity *to, size_t n
 		jw_array(j, "not_aimed");
 		jw_array_end(j);
 	}
-	recorded_commit(&l->run, true, NULL);
+	recorded_commit(&l->run, true, &l->missing);
 	return 0;
 }
 
@@ -112,7 +118,12 @@ static void tell_lost(struct lost *l)
 		process_json_identity(j, "process", l->run.story.record.warden);
 		jw_str(j, "role", "warden");
 	}
-	recorded_change(&l->run, "runner_lost", RUN_LOST, NULL);
+	if (recorded_commit(&l->run, true, &l->missing) < 0)
+		return;
+	if (l->heads) /* its lock may be held by another, and a signal is due */
+		heads_note(l->heads, "runner_lost", journal_seq(l->run.dir.journal),
+			   journal_head(l->run.dir.journal), RUN_LOST);
+	recorded_changed(&l->run, RUN_LOST);
 }
 
 static void tell_outcome(struct lost *l, const struct ladder_outcome *o)
@@ -135,7 +146,7 @@ static void tell_outcome(struct lost *l, const struct ladder_outcome *o)
 		if (ladder_after_ns(o))
 			jw_uint(j, "after_ns", ladder_after_ns(o));
 	}
-	recorded_commit(&l->run, false, NULL);
+	recorded_commit(&l->run, false, &l->missing);
 }
 
 /* What became of each; of who was reaped the kernel tells how it died. */
@@ -163,11 +174,45 @@ static void tell_closed(struct lost *l, enum run_state to, size_t alive)
 		if (!alive && to == RUN_SURVIVED)
 			jw_str(j, "unread", "nobody is seen in it, and it is not empty");
 	}
-	recorded_change(&l->run, "run_closed", to, NULL);
+	recorded_change(&l->run, "run_closed", to, &l->missing);
+}
+
+static void open_record(struct lost *l, const struct launch_options *o, const char *id)
+{
+	if (o->no_record || recorded_open(o->state_dir, id, true, &l->run, &l->missing) < 0)
+		return;
+	l->recorded = true;
+	journal_patience(l->run.dir.journal, PATIENCE_NS);
+	heads_open(l->run.state, l->run.dir.id, &l->heads, NULL);
+	tell_lost(l);
+}
+
+/* As ladder_run(), with an ear for who wants no grace any more. */
+static int run_ladder(struct ladder *ladder, const struct launch_lost_signals *s)
+{
+	int r;
+
+	if (s->hurry(s->ctx))
+		ladder_hurry(ladder);
+	while ((r = ladder_step(ladder, clock_boot_ns(), NULL)) == 0) {
+		struct pollfd p[] = {
+			{.fd = ladder_fd(ladder), .events = POLLIN},
+			{.fd = s->fd, .events = POLLIN},
+		};
+		uint64_t ns = ladder_timeout_ns(ladder, clock_boot_ns());
+
+		if (ns > CLOCK_NS_PER_S) /* poll's clock stops with a suspend: look again */
+			ns = CLOCK_NS_PER_S;
+		poll(p, 2, (int)((ns + 999999) / 1000000));
+		if (p[1].revents && s->hurry(s->ctx))
+			ladder_hurry(ladder);
+	}
+	return r;
 }
 
 void launch_lost(const struct launch_options *o, struct unit *unit, struct identity front,
-		 struct launch_result *out, launch_say_fn *say, void *ctx)
+		 const struct launch_lost_signals *signals, struct launch_result *out,
+		 launch_say_fn *say, void *ctx)
 {
 	struct ladder_plan plan = {
 		.first = SIGTERM,
@@ -187,23 +232,19 @@ void launch_lost(const struct launch_options *o, struct unit *unit, struct ident
 	};
 	struct identity_list ids = {0};
 	struct ladder *ladder;
-	char line[200];
+	char line[sizeof(l.missing.text) + 40];
 	size_t alive;
 	bool empty;
 	int r;
 
 	say(ctx, "the warden of this run was killed: ending the run from here");
 	unit->reaper = front;
-	if (!o->no_record && recorded_open(o->state_dir, out->id, true, &l.run, NULL) == 0) {
-		l.recorded = true;
-		journal_patience(l.run.dir.journal, PATIENCE_NS);
-		tell_lost(&l);
-	}
+	open_record(&l, o, out->id);
 	ladder = ladder_new(&plan, &hooks);
 	if (ladder && unit_members(unit, &ids, NULL) == 0)
 		for (size_t i = 0; i < ids.n; i++)
 			ladder_add(ladder, ids.v[i], NULL);
-	r = ladder ? ladder_run(ladder, NULL) : -ENOMEM;
+	r = ladder ? run_ladder(ladder, signals) : -ENOMEM;
 	if (r < 0 && hooks.kill_unit) {
 		before_signal(&l, SIGKILL, ids.v, ids.n, NULL);
 		kill_unit(&l, NULL);
@@ -227,8 +268,14 @@ void launch_lost(const struct launch_options *o, struct unit *unit, struct ident
 		snprintf(line, sizeof(line), "%zu of it ALIVE: see stray list run:%s", alive,
 			 out->id);
 	say(ctx, line);
+	heads_close(l.heads, clock_boot_ns() + LEDGER_PATIENCE_NS);
 	if (l.recorded)
 		tell_closed(&l, out->state, alive);
+	if (l.missing.code) {
+		snprintf(line, sizeof(line), "THE RECORD IS NOT WHOLE: %s", l.missing.text);
+		say(ctx, line);
+	}
+	out->record_lost = l.missing;
 	recorded_close(&l.run);
 	free(l.sent.v);
 	unit_remove(unit);

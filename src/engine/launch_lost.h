@@ -6,8 +6,16 @@
 
 #include "engine/launch.h"
 
+/* What the front is told meanwhile. */
+struct launch_lost_signals {
+	int fd;                   /* readable when there is one */
+	bool (*hurry)(void *ctx); /* takes them; whether the end has been asked for again */
+	void *ctx;
+};
+
 /* The warden is dead and reaped: its orphans are ours.  Fills in out. */
 void launch_lost(const struct launch_options *o, struct unit *unit, struct identity front,
-		 struct launch_result *out, launch_say_fn *say, void *ctx);
+		 const struct launch_lost_signals *signals, struct launch_result *out,
+		 launch_say_fn *say, void *ctx);
 
 #endif

@@ -14,6 +14,7 @@ import time
 
 from e2e import (PATIENCE, STRAY, Code, Skip, alive, as_root, end_identity, main, start_of,
                  state_dir, traced, until, works)
+from faults import stopped_holder
 from launched import Running, argv_of, children_of, gone, run
 from recorded import State, state
 
@@ -479,6 +480,38 @@ def a_warden_that_is_killed_is_noticed_by_the_front_which_ends_the_run():
             s("verify")
 
 
+def kill_warden(s, run):
+    warden = s.record(run)["warden"]
+    end_identity(warden["pid"], warden["start_ticks"])
+
+
+def a_second_signal_kills_at_once_also_where_the_warden_was_killed():
+    with state() as s:
+        with Running(s, "--id=r", "-k", "50", sh=STUBBORN) as at:
+            pid, = at.read_pids(1)
+            kill_warden(s, "r")
+            until(lambda: s.events("r", "signal_intent"))
+            started = time.monotonic()
+            at.process.send_signal(signal.SIGTERM)
+            time.sleep(0.3)
+            assert alive(pid), "the first ends a run that is being ended already"
+            at.process.send_signal(signal.SIGINT)
+            at.end(status=128 + 9, timeout=20)
+            assert time.monotonic() - started < 15 and not alive(pid)
+
+
+def what_could_not_be_recorded_of_a_run_without_a_warden_is_said():
+    with state() as s:
+        with Running(s, "--id=r", "-k", "0.3", sh=STUBBORN) as at:
+            pid, = at.read_pids(1)
+            until(lambda: os.path.exists(s.of("r")) and s.events("r", "execed"))
+            with stopped_holder(s.of("r")):
+                kill_warden(s, "r")
+                _, err = at.end(status=128 + 9)
+            assert not alive(pid) and "RECORD IS NOT WHOLE" in err and "lock" in err, err
+            assert "lock" in at.result["record_lost"], at.result
+
+
 def warden_of(front):
     return until(lambda: [p for p in children_of(front)
                           if os.getpgid(p) == p and os.getsid(p) == os.getsid(0)])[0]
@@ -679,6 +712,8 @@ main([
     a_front_that_is_killed_before_the_command_began_leaves_nothing,
     a_front_that_is_killed_while_its_run_is_recorded_leaves_no_open_record,
     a_warden_that_is_killed_is_noticed_by_the_front_which_ends_the_run,
+    a_second_signal_kills_at_once_also_where_the_warden_was_killed,
+    what_could_not_be_recorded_of_a_run_without_a_warden_is_said,
     a_warden_without_a_record_is_missed_too,
     the_death_of_a_parent_ends_the_run,
     a_parent_that_is_dead_already_lets_nothing_start,
