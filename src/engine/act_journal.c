@@ -16,12 +16,6 @@
 /* How long a signal may wait for another writer of the run's journal. */
 #define PATIENCE_NS 500000000ull
 
-struct sent {
-	struct identity id;
-	enum target_result result;
-	int error;
-};
-
 struct act_journal {
 	struct act_journal_request q;
 	const char *name;    /* of the act: the last part of its directory's path */
@@ -32,7 +26,7 @@ struct act_journal {
 	bool begun; /* a signal was announced: nothing stops the act any more */
 	struct err lost;
 	int sent_signal; /* of what waits to be written */
-	VEC(struct sent) sent;
+	struct sent_list sent;
 	VEC(struct identity) dead; /* whose deaths were told */
 };
 
@@ -213,43 +207,15 @@ struct announced {
 
 static void fill_intent(const struct act_journal *a, struct jw *j, const void *ctx)
 {
-	const struct intent *i = a->q.intent;
 	const struct announced *s = ctx;
 
-	operator_json(j, "operator", &i->operator);
-	sent_json_signal(j, "signal", s->signal);
-	jw_str(j, "unit", i->unit);
-	if (i->number)
-		jw_int(j, "number", i->number);
-	else
-		jw_null(j, "number");
-	jw_uint(j, "grace_ns", i->grace_ns);
-	jw_array(j, "to");
-	for (size_t n = 0; n < s->n; n++)
-		process_json_identity(j, NULL, s->to[n]);
-	jw_array_end(j);
-	jw_array(j, "not_aimed");
-	for (size_t n = 0; n < i->n_spared; n++) {
-		jw_object(j, NULL);
-		jw_int(j, "pid", i->spared[n].id.pid);
-		jw_uint(j, "start_ticks", i->spared[n].id.start);
-		jw_str(j, "why", i->spared[n].why);
-		jw_object_end(j);
-	}
-	jw_array_end(j);
+	sent_json_intent(j, a->q.intent, s->signal, s->to, s->n);
 }
 
 static void fill_sent(const struct act_journal *a, struct jw *j, const void *ctx)
 {
 	(void)ctx;
-	sent_json_signal(j, "signal", a->sent_signal);
-	jw_array(j, "to");
-	for (size_t i = 0; i < a->sent.n; i++) {
-		const struct sent *s = &a->sent.v[i];
-
-		sent_json_to(j, s->id, s->result, s->error);
-	}
-	jw_array_end(j);
+	sent_json_sent(j, a->sent_signal, &a->sent);
 }
 
 void act_journal_flush(struct act_journal *a)
@@ -261,12 +227,10 @@ void act_journal_flush(struct act_journal *a)
 
 void act_journal_sent(struct act_journal *a, int sig, const struct target *t)
 {
-	struct sent s = {t->id, t->result, t->error};
-
 	if (sig != a->sent_signal)
 		act_journal_flush(a);
 	a->sent_signal = sig;
-	if (!VEC_PUSH(&a->sent, s))
+	if (!sent_add(&a->sent, t))
 		err_nomem(&a->lost);
 }
 
@@ -303,10 +267,7 @@ static void fill_survivor(const struct act_journal *a, struct jw *j, const void 
 	const struct act_item *item = ctx;
 
 	(void)a;
-	process_json_identity(j, "process", item->id);
-	sent_json_signal(j, "signal", item->last_signal);
-	jw_str(j, "why", item->why);
-	jw_str(j, "errno", item->error ? err_name(item->error) : NULL);
+	sent_json_survivor(j, item->id, item->last_signal, item->why, item->error);
 }
 
 void act_journal_outlived(struct act_journal *a, const struct act_item *item)

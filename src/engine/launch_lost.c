@@ -27,11 +27,8 @@ struct lost {
 	struct heads *heads; /* NULL: the ledger is told when it is closed */
 	struct err missing;  /* the first thing that could not be recorded */
 	uint64_t grace_ns;
-	int signal; /* of the batch under way */
-	struct {
-		struct target *v;
-		size_t n, cap;
-	} sent; /* in it: copies, without a handle */
+	int signal;            /* of the batch under way */
+	struct sent_list sent; /* in it */
 };
 
 static void tell_sent(struct lost *l)
@@ -41,14 +38,7 @@ static void tell_sent(struct lost *l)
 
 	if (j) {
 		jw_str(j, "act", "end");
-		sent_json_signal(j, "signal", l->signal);
-		jw_array(j, "to");
-		for (size_t i = 0; i < l->sent.n; i++) {
-			const struct target *t = &l->sent.v[i];
-
-			sent_json_to(j, t->id, t->result, t->error);
-		}
-		jw_array_end(j);
+		sent_json_sent(j, l->signal, &l->sent);
 	}
 	if (l->recorded && l->sent.n)
 		recorded_commit(&l->run, false, &l->missing);
@@ -58,17 +48,17 @@ static void tell_sent(struct lost *l)
 static void after_signal(void *ctx, int sig, const struct target *t)
 {
 	struct lost *l = ctx;
-	struct target copy = *t;
 
 	(void)sig;
-	copy.pidfd = -1;
-	VEC_PUSH(&l->sent, copy);
+	if (!sent_add(&l->sent, t))
+		err_nomem(&l->missing);
 }
 
 static int before_signal(void *ctx, int sig, const struct identity *to, size_t n, struct err *err)
 {
 	struct lost *l = ctx;
-	struct operator o = operator_current();
+	const struct intent intent = {
+		.unit = "run", .grace_ns = l->grace_ns, .operator= operator_current()};
 	struct jw *j;
 
 	(void)err;
@@ -79,17 +69,7 @@ static int before_signal(void *ctx, int sig, const struct identity *to, size_t n
 	j = recorded_begin(&l->run, "signal_intent", KNOWN_SEEN);
 	if (j) {
 		jw_str(j, "act", "end");
-		operator_json(j, "operator", &o);
-		sent_json_signal(j, "signal", sig);
-		jw_str(j, "unit", "run");
-		jw_null(j, "number");
-		jw_uint(j, "grace_ns", l->grace_ns);
-		jw_array(j, "to");
-		for (size_t i = 0; i < n; i++)
-			process_json_identity(j, NULL, to[i]);
-		jw_array_end(j);
-		jw_array(j, "not_aimed");
-		jw_array_end(j);
+		sent_json_intent(j, &intent, sig, to, n);
 	}
 	recorded_commit(&l->run, true, &l->missing);
 	return 0;
@@ -133,16 +113,15 @@ static void tell_outcome(struct lost *l, const struct ladder_outcome *o)
 
 	if (j) {
 		jw_str(j, "act", "end");
-		process_json_identity(j, "process", o->id);
-		if (!o->gone) {
-			sent_json_signal(j, "signal", o->last_signal ? o->last_signal : SIGTERM);
-			jw_str(j, "why", survivor_why(NULL, o));
-			jw_str(j, "errno", o->error ? err_name(o->error) : NULL);
-		} else if (o->death.known && o->death.signalled) {
+		if (o->gone)
+			process_json_identity(j, "process", o->id);
+		else
+			sent_json_survivor(j, o->id, o->last_signal ? o->last_signal : SIGTERM,
+					   survivor_why(NULL, o), o->error);
+		if (o->gone && o->death.known && o->death.signalled)
 			sent_json_signal(j, "signal", o->death.code);
-		} else if (o->death.known) {
+		else if (o->gone && o->death.known)
 			jw_int(j, "status", o->death.code);
-		}
 		if (ladder_after_ns(o))
 			jw_uint(j, "after_ns", ladder_after_ns(o));
 	}

@@ -117,11 +117,9 @@ static int before_signal(void *ctx, int sig, const struct identity *to, size_t n
 static void after_signal(void *ctx, int sig, const struct target *t)
 {
 	struct warden *w = ctx;
-	struct target copy = *t;
 
 	(void)sig;
-	copy.pidfd = -1;
-	VEC_PUSH(&w->sent, copy);
+	sent_add(&w->sent, t);
 }
 
 /* Reads those of whom the last look does not tell what the rules ask for. */

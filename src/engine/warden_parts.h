@@ -12,6 +12,7 @@
 #include "contain/ladder.h"
 #include "engine/launch_talk.h"
 #include "engine/runlog.h"
+#include "engine/sent_json.h"
 #include "engine/strangers.h"
 #include "engine/warden.h"
 #include "engine/warden_door.h"
@@ -96,10 +97,7 @@ struct warden {
 	struct runlog *log;
 	struct ladder *ladder;
 	struct target_set held; /* handles of who was halted, until the ladder takes them */
-	struct {
-		struct target *v;
-		size_t n, cap;
-	} sent; /* of the batch under way: copies, without a handle */
+	struct sent_list sent;  /* of the batch under way */
 	int sent_signal;
 	VEC(struct sent_batch) batches;
 	VEC(struct handoff) handoffs;

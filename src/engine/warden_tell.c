@@ -5,7 +5,6 @@
 #include "base/file.h"
 #include "base/mask.h"
 #include "base/proc_stat.h"
-#include "engine/sent_json.h"
 #include "engine/survivor.h"
 #include "record/host_json.h"
 #include "record/operator.h"
@@ -390,22 +389,13 @@ static void write_grace(struct warden *w, struct jw *j)
 
 void warden_tell_intent(struct warden *w, int sig, const struct identity *to, size_t n)
 {
-	struct operator o = operator_current();
+	const struct intent intent = {
+		.unit = "run", .grace_ns = w->o->grace_ns, .operator= operator_current()};
 	struct jw *j = runlog_begin(w->log, "signal_intent", KNOWN_SEEN);
 
 	if (j) {
 		jw_str(j, "act", WARDEN_ACT);
-		operator_json(j, "operator", &o);
-		sent_json_signal(j, "signal", sig);
-		jw_str(j, "unit", "run");
-		jw_null(j, "number");
-		jw_uint(j, "grace_ns", w->o->grace_ns);
-		jw_array(j, "to");
-		for (size_t i = 0; i < n; i++)
-			process_json_identity(j, NULL, to[i]);
-		jw_array_end(j);
-		jw_array(j, "not_aimed");
-		jw_array_end(j);
+		sent_json_intent(j, &intent, sig, to, n);
 		if (sig == SIGKILL)
 			write_grace(w, j);
 	}
@@ -421,14 +411,7 @@ void warden_tell_sent(struct warden *w)
 	j = runlog_begin(w->log, "signal_sent", KNOWN_SEEN);
 	if (j) {
 		jw_str(j, "act", WARDEN_ACT);
-		sent_json_signal(j, "signal", w->sent_signal);
-		jw_array(j, "to");
-		for (size_t i = 0; i < w->sent.n; i++) {
-			const struct target *t = &w->sent.v[i];
-
-			sent_json_to(j, t->id, t->result, t->error);
-		}
-		jw_array_end(j);
+		sent_json_sent(j, w->sent_signal, &w->sent);
 	}
 	runlog_add(w->log, RUNLOG_FACT);
 	w->sent.n = 0;
@@ -447,11 +430,9 @@ void warden_tell_survivors(struct warden *w, const struct table *t)
 		j = runlog_begin(w->log, "survivor", KNOWN_SCANNED);
 		if (j) {
 			jw_str(j, "act", WARDEN_ACT);
-			process_json_identity(j, "process", o[i].id);
-			sent_json_signal(j, "signal",
-					 o[i].last_signal ? o[i].last_signal : SIGTERM);
-			jw_str(j, "why", survivor_why(t ? table_find(t, o[i].id) : NULL, &o[i]));
-			jw_str(j, "errno", o[i].error ? err_name(o[i].error) : NULL);
+			sent_json_survivor(
+				j, o[i].id, o[i].last_signal ? o[i].last_signal : SIGTERM,
+				survivor_why(t ? table_find(t, o[i].id) : NULL, &o[i]), o[i].error);
 		}
 		runlog_add(w->log, RUNLOG_FACT);
 	}
