@@ -16,6 +16,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -473,7 +474,8 @@ static int be_front(struct front *f, pid_t warden, struct err *err)
 	r = await(f, &t, err);    /* READY */
 	if (r < 0)
 		return r;
-	/* while the warden makes the command */
+	/* while the warden makes the command, on whose CPU its word has woken us: it goes first */
+	sched_yield();
 	if (baseline_take(&f->baseline, NULL) < 0)
 		f->baseline = NULL;
 	r = await(f, &t, err); /* HELD */
