@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -68,7 +67,6 @@ static _Noreturn void leave(int status)
 int main(int argc, char **argv)
 {
 	keep_stdio_numbers();
-	setlocale(LC_CTYPE, ""); /* what is written for programs has no comma in its numbers */
 	if (argc > 1 && strcmp(argv[1], "--version") == 0) {
 		puts(PACKAGE_STRING);
 		return cmd_finish(STATUS_OK);

@@ -6,6 +6,7 @@
 #include "watch_batch.h"
 
 #include <errno.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,6 +129,7 @@ static int run(const struct cmd *cmd, int argc, char **argv)
 	int rest, r = 0;
 	enum parsed parsed = cmd_parse(cmd, argc, argv, &common, set_option, &w, &rest);
 
+	setlocale(LC_CTYPE, ""); /* for ncurses; what programs read has no comma in its numbers */
 	if (parsed != PARSED_RUN)
 		return parsed == PARSED_DONE ? STATUS_OK : STATUS_TROUBLE;
 	if (argc - rest > 1)

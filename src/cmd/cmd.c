@@ -11,6 +11,7 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <langinfo.h>
+#include <locale.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -276,9 +277,19 @@ const char *cmd_run_name(const char *arg)
 	return strncmp(arg, "run:", 4) == 0 ? arg + 4 : arg;
 }
 
+/* Asked when something is said: to read what is known of a locale takes a while. */
 bool cmd_is_utf8(void)
 {
-	return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+	static int known = -1;
+	locale_t l;
+
+	if (known >= 0)
+		return known;
+	l = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+	known = l && strcmp(nl_langinfo_l(CODESET, l), "UTF-8") == 0;
+	if (l)
+		freelocale(l);
+	return known;
 }
 
 const char *cmd_dot(void)
