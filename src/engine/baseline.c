@@ -213,7 +213,7 @@ int baseline_compare(struct baseline *b, const struct baseline_known *known,
 		r = reader_await(b->reader, &now, err);
 	if (!r)
 		r = begin_diff(out, err);
-	if (r < 0) {
+	if (r) {
 		table_free(now);
 		return r;
 	}

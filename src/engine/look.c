@@ -113,7 +113,7 @@ int look_scan(struct look *look, struct table **scan, struct err *err)
 	r = reader_begin(look->reader, NULL, 0, err);
 	if (!r)
 		r = reader_await(look->reader, scan, err);
-	if (r < 0)
+	if (r)
 		return r;
 	if (read_ends(look, *scan) < 0 || read_spoken(look, *scan) < 0) {
 		table_free(*scan);
@@ -132,7 +132,7 @@ int look_again(struct look *look, struct err *err)
 	struct table *scan;
 	int r = look_scan(look, &scan, err);
 
-	return r < 0 ? r : look_fold(look, scan, err);
+	return r ? r : look_fold(look, scan, err);
 }
 
 int look_set_run(struct look *look, struct run *run, struct err *err)
