@@ -103,7 +103,8 @@ tui_shows() { tui_screen | grep -qF -- "$1"; }
 tui_shows_not() { ! tui_shows "$1"; }
 tui_wait() { tui_until tui_shows "$1"; }
 tui_wait_gone() { tui_until tui_shows_not "$1"; }
-tui_keys() { tui_tmux send-keys "$@"; }
+# What is typed within 20 ms after a dialog was drawn is no answer to it (tui/driver.c).
+tui_keys() { sleep 0.05 && tui_tmux send-keys "$@"; }
 tui_type() { tui_tmux send-keys -l -- "$1"; }
 tui_resize() { tui_tmux resize-window -x "$1" -y "$2"; }
 tui_format() { tui_tmux display-message -p "$1"; }

@@ -58,14 +58,19 @@ start() {
 
 pane_says() { tui_screen | tail -n 9 | grep -q "^ $1 "; }
 
-aim() {
-	[[ $1 =~ ^[0-9]+$ ]] || bail "no PID to aim at"
+# Not before a scan has seen it can it be found.
+found() {
 	tui_keys /
 	tui_wait "find:" || bail "no prompt"
 	tui_type "$1"
 	tui_keys Enter
 	tui_wait_gone "find:"
-	tui_until pane_says "$1" || bail "the cursor is not on $1"
+	sleep 0.2
+	pane_says "$1"
+}
+aim() {
+	[[ $1 =~ ^[0-9]+$ ]] || bail "no PID to aim at"
+	tui_until found "$1" || bail "the cursor is not on $1"
 }
 
 # q leads back from a screen, and out of the list.
