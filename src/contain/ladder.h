@@ -15,9 +15,9 @@
  *
  * KILL goes to those known before the first signal and to any member since; those that came since
  * never get the first signal.  That nobody is seen does not mean that all are gone where the look
- * failed, or a unit that can be killed is not empty: then the time runs out, too.  It works in steps
- * that never wait: ladder_fd() and ladder_timeout_ns() say when the next is due.  It decides neither
- * whom nor why.
+ * failed, or a unit that can be killed is not empty: then the time runs out, too.  It works in
+ * steps that never wait: ladder_fd() and ladder_timeout_ns() say when the next is due.  It decides
+ * neither whom nor why.
  */
 #ifndef STRAY_CONTAIN_LADDER_H
 #define STRAY_CONTAIN_LADDER_H
