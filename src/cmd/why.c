@@ -15,7 +15,7 @@
 static int complete(struct look *look, struct process *p, struct err *err)
 {
 	struct detail *d;
-	int r = source_detail(reader_source(look->reader), p->id, DETAIL_ALL, &d, err);
+	int r = reader_detail(look->reader, p->id, DETAIL_ALL, &d, err);
 
 	if (r < 0)
 		return r;

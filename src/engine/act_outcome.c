@@ -149,7 +149,7 @@ void act_complete_details(struct act *a)
 		if (!shown || (p->detail && (p->detail->have & DETAIL_BASIC) == DETAIL_BASIC &&
 			       !is_item(a, p->id)))
 			continue;
-		if (source_detail(reader_source(a->look.reader), p->id, DETAIL_BASIC, &d, NULL) < 0)
+		if (reader_detail(a->look.reader, p->id, DETAIL_BASIC, &d, NULL) < 0)
 			continue;
 		detail_unref(p->detail);
 		p->detail = d;

@@ -51,7 +51,7 @@ static int scan(struct baseline *b, struct err *err)
 	struct pid_list all = {0};
 	struct reader *other = NULL;
 	struct table *rest = NULL;
-	int r = source_list(reader_source(b->reader), &all, err);
+	int r = source_list(reader_source(b->reader, err), &all, err); /* it was opened just now */
 	size_t first = all.n < 2 * HALF_MIN ? all.n : all.n / 2;
 
 	if (!r && first < all.n)

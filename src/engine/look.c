@@ -53,11 +53,11 @@ ssize_t look_watched(const struct tracker *k, struct identity **out)
 	return (ssize_t)n;
 }
 
-static int watch(struct look *look)
+static int watch(const struct look *look, struct source *source)
 {
 	struct identity *ids;
 	ssize_t n = look_watched(&look->tracker, &ids);
-	int r = n < 0 ? -ENOMEM : source_watch(reader_source(look->reader), ids, (size_t)n);
+	int r = n < 0 ? -ENOMEM : source_watch(source, ids, (size_t)n);
 
 	free(ids);
 	return r;
@@ -105,11 +105,15 @@ static int read_spoken(const struct look *look, struct table *t)
 
 int look_scan(struct look *look, struct table **scan, struct err *err)
 {
-	int r = look->recorded ? 0 : watch(look);
+	struct err why = {0};
+	struct source *source = reader_source(look->reader, &why);
+	int r = source ? 0 : err_set(err, why.code, "%s", why.text);
 
-	if (r < 0)
+	if (r)
+		return r;
+	if (!look->recorded && watch(look, source) < 0)
 		return err_nomem(err);
-	source_reuse(reader_source(look->reader), tracker_take_spare(&look->tracker));
+	source_reuse(source, tracker_take_spare(&look->tracker));
 	r = reader_begin(look->reader, NULL, 0, err);
 	if (!r)
 		r = reader_await(look->reader, scan, err);

@@ -91,16 +91,26 @@ void reader_close(struct reader *r)
 {
 	if (!r)
 		return;
-	if (r->errand)
-		errand_close(r->errand);
+	errand_close(r->errand);
 	free_scan(r->scan);
 	free(r->avoid.v);
 	free(r);
 }
 
-struct source *reader_source(const struct reader *r)
+struct source *reader_source(struct reader *r, struct err *err)
 {
-	return r->scan ? r->scan->source : NULL;
+	return r->scan || open_source(r, err) == 0 ? r->scan->source : NULL;
+}
+
+int reader_detail(struct reader *r, struct identity id, unsigned bits, struct detail **out,
+		  struct err *err)
+{
+	struct err why = {0};
+	struct source *s = reader_source(r, &why);
+
+	if (s)
+		return source_detail(s, id, bits, out, err);
+	return err_set(err, why.code, "%s", why.text);
 }
 
 static pid_t *copy(const pid_t *pids, size_t n)
@@ -200,7 +210,7 @@ int reader_await(struct reader *r, struct table **out, struct err *err)
 		r->scan->err = (struct err){0};
 	}
 	if (!rc)
-		(*out)->coverage.skipped = (unsigned)r->avoid.n;
+		(*out)->coverage.skipped += (unsigned)r->avoid.n;
 	if (rc < 0 && err)
 		*err = why;
 	return rc;

@@ -18,8 +18,13 @@ struct reader; /* opaque */
 int reader_open(const struct source_options *options, struct reader **out, struct err *err);
 void reader_close(struct reader *r); /* NULL is fine */
 
-/* To be asked between two scans; another one after a scan that was made again. */
-struct source *reader_source(const struct reader *r);
+/* To be asked between two scans; another one after a scan that failed or was made again.  NULL, with
+ * *err: that cannot be opened. */
+struct source *reader_source(struct reader *r, struct err *err);
+
+/* source_detail() of that. */
+int reader_detail(struct reader *r, struct identity id, unsigned bits, struct detail **out,
+		  struct err *err);
 
 /* Begins a scan of all (pids NULL), or of those n, which ascend (source_scan_some()). */
 int reader_begin(struct reader *r, const pid_t *pids, size_t n, struct err *err);

@@ -110,14 +110,11 @@ static void what_is_no_stat_line_is_refused(void **state)
 	}
 }
 
-static void a_kept_directory_never_tells_of_the_next_owner(void **state)
+/* A child that waits to be killed. */
+static pid_t start_child(void)
 {
-	struct proc_stat by_pid, by_dir;
-	char path[32];
 	pid_t pid;
-	int dir;
 
-	(void)state;
 	alarm(TIME_LIMIT);
 	pid = fork();
 	if (pid == 0) {
@@ -126,6 +123,18 @@ static void a_kept_directory_never_tells_of_the_next_owner(void **state)
 			pause();
 	}
 	assert_true(pid > 0);
+	return pid;
+}
+
+static void a_kept_directory_never_tells_of_the_next_owner(void **state)
+{
+	struct proc_stat by_pid, by_dir;
+	char path[32];
+	pid_t pid;
+	int dir;
+
+	(void)state;
+	pid = start_child();
 	snprintf(path, sizeof(path), "/proc/%d", pid);
 	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(dir >= 0);
@@ -147,15 +156,8 @@ static void who_waits_to_be_reaped_has_ended_and_is_not_gone(void **state)
 	pid_t pid;
 
 	(void)state;
-	alarm(TIME_LIMIT);
 	assert_false(proc_is_gone(1)); /* also where it is another user's */
-	pid = fork();
-	if (pid == 0) {
-		alarm(TIME_LIMIT);
-		for (;;)
-			pause();
-	}
-	assert_true(pid > 0);
+	pid = start_child();
 	assert_int_equal(proc_stat_read(pid, &st), 0);
 	assert_false(proc_stat_dead(&st));
 	assert_false(proc_has_ended(pid, st.start));
