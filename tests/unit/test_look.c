@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -106,11 +107,35 @@ static void more_members_than_fit_are_watched_by_turns(void **state)
 	tracker_free(&k);
 }
 
+/* As after a moment in which no descriptor was to be had. */
+static void a_look_that_failed_is_no_end_of_looking(void **state)
+{
+	const struct source_options options = {.lean = true};
+	struct rlimit was, none;
+	struct look look;
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(look_open(&look, &options, &err), 0);
+	assert_int_equal(look_again(&look, &err), 0);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+	none = was;
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	for (int i = 0; i < 3; i++)
+		assert_true(look_again(&look, &err) < 0);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+	assert_int_equal(look_again(&look, &err), 0);
+	assert_true(look.tracker.now->procs.n > 0);
+	look_close(&look);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(members_are_watched_first_and_by_turns_where_they_are_too_many),
 		cmocka_unit_test(more_members_than_fit_are_watched_by_turns),
+		cmocka_unit_test(a_look_that_failed_is_no_end_of_looking),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
