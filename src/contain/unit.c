@@ -29,13 +29,13 @@ static void be_tree(struct unit *u)
 	u->path[0] = '\0';
 }
 
-void unit_make(struct unit *u, const char *name, bool cgroup)
+void unit_make(struct unit *u, const char *id, struct identity owner)
 {
 	*u = (struct unit){
 		.kind = UNIT_SUBREAPER, .dir = -1, .events = -1, .freeze = -1, .kill = -1};
-	if (!cgroup)
+	if (!id)
 		err_set(&u->why_not, ECANCELED, "not asked for");
-	else if (unit_cgroup_make(u, name, &u->why_not) == 0)
+	else if (unit_cgroup_make(u, id, owner, &u->why_not) == 0)
 		u->kind = UNIT_CGROUP;
 	else
 		be_tree(u);

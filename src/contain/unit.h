@@ -32,10 +32,11 @@ struct unit {
 };
 
 /*
- * Makes the unit.  name: of the cgroup, one file name.  Where none can be made it is a subreaper's
- * tree, and why_not says why; cgroup false: not even tried.  unit_close() in the end.
+ * Makes the unit: a cgroup stray-ID-PID-START, by its owner; empty ones beside it whose owner is
+ * gone are removed.  Where none can be made it is a subreaper's tree, and why_not says why; id NULL:
+ * not even tried.  unit_close() in the end.
  */
-void unit_make(struct unit *u, const char *name, bool cgroup);
+void unit_make(struct unit *u, const char *id, struct identity owner);
 
 /* The command cannot be put into its cgroup: it is a subreaper's tree from now on, for `why`. */
 void unit_fall_back(struct unit *u, const struct err *why);
@@ -44,7 +45,7 @@ void unit_fall_back(struct unit *u, const struct err *why);
  * -errno. */
 int unit_reap_here(struct unit *u, struct err *err);
 
-/* A child of the reaper that is none of the run's. */
+/* A child of the reaper that is none of the run's, or is dead for good: nobody asks for it again. */
 int unit_exclude(struct unit *u, struct identity id, struct err *err);
 
 /* Appends who is alive in it, each verified to be in it.  0 or -errno. */
@@ -94,11 +95,5 @@ const char *unit_kind_name(enum unit_kind kind); /* "cgroup", "subreaper" */
 /* Removes the cgroup, which must be empty, with those that members made below it. */
 void unit_remove(struct unit *u);
 void unit_close(struct unit *u); /* removes nothing */
-
-/*
- * Removes the empty cgroups beside ours that ended strays have left: those named
- * PREFIX...-PID-START whose process is gone.  Best effort.
- */
-void unit_sweep(const char *prefix);
 
 #endif

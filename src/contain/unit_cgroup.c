@@ -14,36 +14,7 @@
 
 #define PROCS_MAX (4u << 20)
 #define DEPTH_MAX 64 /* of cgroups that members make in theirs */
-
-int unit_cgroup_make(struct unit *u, const char *name, struct err *err)
-{
-	char own[PATH_MAX];
-	AUTO_FD parent = -1;
-	int r = cgroup_path_of(getpid(), NULL, own, sizeof(own), err);
-	size_t n;
-
-	if (r < 0)
-		return r;
-	parent = cgroup_open(own, NULL, err);
-	if (parent < 0)
-		return parent;
-	n = strlen(own);
-	if (snprintf(u->path, sizeof(u->path), "%s%s%s", own, own[n - 1] == '/' ? "" : "/", name) >=
-	    (int)sizeof(u->path))
-		return err_errno(err, ENAMETOOLONG, "cgroup %.100s", own);
-	if (mkdirat(parent, name, 0755) < 0)
-		return err_errno(err, errno, "no cgroup can be made in %.150s", own);
-	u->dir = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	u->events = u->dir < 0 ? -1 : openat(u->dir, "cgroup.events", O_RDONLY | O_CLOEXEC);
-	u->freeze = u->events < 0 ? -1 : openat(u->dir, "cgroup.freeze", O_WRONLY | O_CLOEXEC);
-	/* and that it can be ended in one act (Linux 5.14), or it is no better than a tree */
-	u->kill = u->freeze < 0 ? -1 : openat(u->dir, "cgroup.kill", O_WRONLY | O_CLOEXEC);
-	if (u->kill < 0) {
-		r = err_errno(err, errno, "cgroup %.150s", u->path);
-		unlinkat(parent, name, AT_REMOVEDIR);
-	}
-	return r;
-}
+#define PREFIX "stray-"
 
 bool unit_has_path(const struct unit *u, const char *path)
 {
@@ -251,25 +222,55 @@ static bool is_left(const char *name)
 static int sweep_one(const struct unit *u, int parent, const char *name, int dir, void *ctx,
 		     struct err *err)
 {
-	const char *prefix = ctx;
-
 	(void)u;
 	(void)dir;
+	(void)ctx;
 	(void)err;
 	/* EBUSY where anybody is in it: rmdir(2) never removes one that is in use */
-	if (strncmp(name, prefix, strlen(prefix)) == 0 && is_left(name))
+	if (strncmp(name, PREFIX, sizeof(PREFIX) - 1) == 0 && is_left(name))
 		unlinkat(parent, name, AT_REMOVEDIR);
 	return 0;
 }
 
-void unit_sweep(const char *prefix)
+/* What strays that are gone have left in it.  One below it is one more link to it: a directory of
+ * that file system is long in reading (fs/kernfs/dir.c). */
+static void sweep(int parent)
 {
-	char own[PATH_MAX];
-	AUTO_FD dir = -1;
+	struct stat st;
 
-	if (cgroup_path_of(getpid(), NULL, own, sizeof(own), NULL) < 0)
-		return;
-	dir = cgroup_open(own, NULL, NULL);
-	if (dir >= 0)
-		each_below(dir, DEPTH_MAX - 1, sweep_one, NULL, (void *)prefix, NULL);
+	if (fstat(parent, &st) < 0 || st.st_nlink > 2)
+		each_below(parent, DEPTH_MAX - 1, sweep_one, NULL, NULL, NULL);
+}
+
+int unit_cgroup_make(struct unit *u, const char *id, struct identity owner, struct err *err)
+{
+	char own[PATH_MAX], name[NAME_MAX + 1];
+	AUTO_FD parent = -1;
+	int r = cgroup_path_of(getpid(), NULL, own, sizeof(own), err);
+	size_t n;
+
+	if (r < 0)
+		return r;
+	parent = cgroup_open(own, NULL, err);
+	if (parent < 0)
+		return parent;
+	sweep(parent);
+	snprintf(name, sizeof(name), PREFIX "%s-%d-%llu", id, (int)owner.pid,
+		 (unsigned long long)owner.start);
+	n = strlen(own);
+	if (snprintf(u->path, sizeof(u->path), "%s%s%s", own, own[n - 1] == '/' ? "" : "/", name) >=
+	    (int)sizeof(u->path))
+		return err_errno(err, ENAMETOOLONG, "cgroup %.100s", own);
+	if (mkdirat(parent, name, 0755) < 0)
+		return err_errno(err, errno, "no cgroup can be made in %.150s", own);
+	u->dir = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	u->events = u->dir < 0 ? -1 : openat(u->dir, "cgroup.events", O_RDONLY | O_CLOEXEC);
+	u->freeze = u->events < 0 ? -1 : openat(u->dir, "cgroup.freeze", O_WRONLY | O_CLOEXEC);
+	/* and that it can be ended in one act (Linux 5.14), or it is no better than a tree */
+	u->kill = u->freeze < 0 ? -1 : openat(u->dir, "cgroup.kill", O_WRONLY | O_CLOEXEC);
+	if (u->kill < 0) {
+		r = err_errno(err, errno, "cgroup %.150s", u->path);
+		unlinkat(parent, name, AT_REMOVEDIR);
+	}
+	return r;
 }

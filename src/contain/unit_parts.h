@@ -6,7 +6,7 @@
 
 bool identity_list_add(struct identity_list *l, struct identity id);
 
-int unit_cgroup_make(struct unit *u, const char *name, struct err *err);
+int unit_cgroup_make(struct unit *u, const char *id, struct identity owner, struct err *err);
 int unit_cgroup_members(const struct unit *u, unit_holder_fn *holder, void *ctx,
 			struct identity_list *out, struct err *err);
 int unit_cgroup_is_empty(const struct unit *u, struct err *err);

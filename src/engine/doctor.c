@@ -323,15 +323,12 @@ static void try_unit(struct finding *f, struct unit *u)
 static void try_cgroup(struct doctor *d)
 {
 	struct finding *f = add(d, "cgroup", "a run is held by the kernel, and killed in one act");
-	char name[64];
 	struct proc_stat st;
 	struct unit u;
 
 	if (proc_stat_read(getpid(), &st) < 0)
 		return;
-	snprintf(name, sizeof(name), "stray-doctor-%d-%llu", (int)st.pid,
-		 (unsigned long long)st.start);
-	unit_make(&u, name, true);
+	unit_make(&u, "doctor", (struct identity){st.pid, st.start});
 	if (u.kind == UNIT_CGROUP) {
 		try_unit(f, &u);
 		return;
@@ -347,7 +344,7 @@ static void try_subreaper(struct doctor *d)
 		add(d, "subreaper", "a run is held without a cgroup: orphans come back");
 	struct unit u;
 
-	unit_make(&u, "", false);
+	unit_make(&u, NULL, (struct identity){0});
 	try_unit(f, &u);
 }
 

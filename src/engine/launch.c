@@ -29,7 +29,6 @@
 #include <termios.h>
 #include <unistd.h>
 
-#define CGROUP_PREFIX "stray-"
 #define LOOK_MS 250           /* between two looks after the warden, where the run is to be over */
 #define HANG_NS 1000000000ull /* for which one reading may then hold it up */
 #define BURY_NS 1000000000ull /* for it to die */
@@ -119,7 +118,6 @@ static int choose_id(struct front *f, struct err *err)
 
 static int make_unit(struct front *f, struct err *err)
 {
-	char name[RUN_ID_MAX + 64];
 	struct proc_stat st;
 	int r = proc_stat_read_self(&st);
 
@@ -130,10 +128,7 @@ static int make_unit(struct front *f, struct err *err)
 	if (r < 0)
 		return err_errno(err, -r, "/proc/self/stat");
 	f->self = (struct identity){st.pid, st.start};
-	unit_sweep(CGROUP_PREFIX);
-	snprintf(name, sizeof(name), CGROUP_PREFIX "%s-%d-%llu", f->out->id, (int)st.pid,
-		 (unsigned long long)st.start);
-	unit_make(&f->unit, name, true);
+	unit_make(&f->unit, f->out->id, f->self);
 	/* should the warden die, its orphans come to us */
 	return unit_reap_here(&f->unit, err);
 }

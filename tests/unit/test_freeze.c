@@ -1,5 +1,6 @@
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/proc_stat.h"
 #include "contain/cgroup.h"
 #include "contain/freeze.h"
 #include "contain/unit.h"
@@ -236,11 +237,11 @@ static void a_cgroup_is_killed_as_one_also_when_frozen(void **state)
 {
 	struct made m;
 	struct unit u;
-	char name[32];
+	struct proc_stat st;
 
 	(void)state;
-	snprintf(name, sizeof(name), "test-unit-%d", getpid());
-	unit_make(&u, name, true);
+	assert_int_equal(proc_stat_read(getpid(), &st), 0);
+	unit_make(&u, "test", (struct identity){st.pid, st.start});
 	if (u.kind != UNIT_CGROUP)
 		skip_for(u.why_not.text); /* also before Linux 5.14, which has no cgroup.kill */
 	MADE(&m, "group", "2");
