@@ -50,25 +50,23 @@ static int take_child(struct walk *w, pid_t pid, pid_t parent, struct err *err)
 	struct parent p;
 	int r;
 
-	if (parent == w->u->reaper.pid) {
-		if (pid_listed(&w->seen, pid))
-			return 0;
-		if (!VEC_PUSH(&w->fresh, pid))
-			return err_nomem(err);
-	}
+	if (parent == w->u->reaper.pid && pid_listed(&w->seen, pid))
+		return 0;
 	r = proc_stat_read(pid, &st);
 	if (file_exhausted(r))
 		return err_errno(err, -r, "/proc/%d/stat", (int)pid);
+	p.id = (struct identity){pid, r < 0 ? 0 : st.start};
+	if (is_excluded(w->u, p.id))
+		return 0;
+	if (parent == w->u->reaper.pid && !VEC_PUSH(&w->fresh, pid))
+		return err_nomem(err);
 	if (r < 0 || st.ppid != parent) {
 		/* hidepid hides who is there */
 		if (!r || proc_is_gone(pid))
 			w->out->unsteady = true;
 		return 0;
 	}
-	p.id = (struct identity){pid, st.start};
 	p.one_thread = st.threads == 1;
-	if (is_excluded(w->u, p.id))
-		return 0;
 	if (proc_stat_dead(&st)) /* nor has it children: they were adopted */
 		return 0;
 	if (w->seen.n && is_in(w, p.id)) /* it was another's child in the look before */

@@ -574,6 +574,12 @@ static void left_behind(struct warden *w, size_t n)
 	warden_finish(w, RUN_LEFTOVER, 0);
 }
 
+/* Told by the unit, and by what became of all who were ever known: no look finds more. */
+static bool nobody_is_left(const struct warden *w)
+{
+	return !kin_counts(w->kin).alive && unit_is_empty(w->unit, NULL) == 1;
+}
+
 void warden_settled(struct warden *w)
 {
 	size_t n;
@@ -582,6 +588,10 @@ void warden_settled(struct warden *w)
 	warden_find_marked(w);
 	warden_tell_changes(w);
 	w->run.over_ticks = w->over_ns / (CLOCK_NS_PER_S / (uint64_t)w->host.ticks_per_second);
+	if (nobody_is_left(w)) {
+		finished(w);
+		return;
+	}
 	look_last(w);
 	n = w->left ? w->left->procs.n : 0;
 	if (w->left && !n) {
