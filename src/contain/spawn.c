@@ -248,8 +248,9 @@ static int read_code(int fd, int *code)
 }
 
 /* Waits until it stands where it is to stand. */
-static int await_held(struct spawned *s, pid_t pid, struct err *err)
+static int await_held(struct spawned *s, struct err *err)
 {
+	pid_t pid = s->id.pid;
 	struct proc_stat st;
 	int code = 0, r = read_code(s->outcome, &code);
 
@@ -260,14 +261,14 @@ static int await_held(struct spawned *s, pid_t pid, struct err *err)
 	r = proc_stat_read(pid, &st);
 	if (r < 0)
 		return err_errno(err, -r, "/proc/%d/stat", (int)pid);
-	s->id = (struct identity){pid, st.start};
+	s->id.start = st.start;
 	if (s->pidfd < 0)
 		s->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	return 0;
 }
 
-static int fork_held(const struct spawn_plan *plan, const struct made *made, struct spawned *s,
-		     struct err *err)
+static int fork_child(const struct spawn_plan *plan, const struct made *made, struct spawned *s,
+		      struct err *err)
 {
 	int go[2] = {-1, -1}, outcome[2] = {-1, -1}, r;
 	bool in_cgroup;
@@ -291,31 +292,47 @@ static int fork_held(const struct spawn_plan *plan, const struct made *made, str
 	file_close_fd(&outcome[1]);
 	if (pid < 0)
 		return err_errno(err, errno, "no process can be made");
-	r = await_held(s, pid, err);
-	if (r < 0) {
-		spawn_close(s); /* it reads the end of file, and ends */
-		waitpid(pid, NULL, 0);
-	}
-	return r;
+	s->id.pid = pid;
+	return 0;
 }
 
-int spawn_held(const struct spawn_plan *plan, struct spawned *out, struct err *err)
+int spawn_begin(const struct spawn_plan *plan, struct spawned *out, struct err *err)
 {
 	struct made made = {0};
-	int r = spawn_find(plan->argv[0], &made.path, err);
+	int r = 0;
 
 	*out = (struct spawned){.pidfd = -1, .go = -1, .outcome = -1};
+	if (!plan->path)
+		r = spawn_find(plan->argv[0], &made.path, err);
+	else if (!(made.path = strdup(plan->path)))
+		r = err_nomem(err);
 	if (!r && (make_env(plan->marks, &made.env) < 0 ||
 		   make_shell(plan->argv, made.path, &made.shell) < 0))
 		r = err_nomem(err);
 	if (!r)
-		r = fork_held(plan, &made, out, err);
+		r = fork_child(plan, &made, out, err);
 	if (r < 0)
 		spawn_close(out);
 	free(made.path);
 	free(made.env);
 	free(made.shell);
 	return r;
+}
+
+int spawn_await(struct spawned *s, struct err *err)
+{
+	int r = await_held(s, err);
+
+	if (r < 0)
+		spawn_cancel(s);
+	return r;
+}
+
+int spawn_held(const struct spawn_plan *plan, struct spawned *out, struct err *err)
+{
+	int r = spawn_begin(plan, out, err);
+
+	return r ? r : spawn_await(out, err);
 }
 
 int spawn_let_go(struct spawned *s, struct err *err)

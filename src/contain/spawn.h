@@ -41,7 +41,8 @@ void spawn_give_up_streams(const struct spawn_caller *c, int stdio);
 
 struct spawn_plan {
 	const struct spawn_caller *caller;
-	char *const *argv;    /* argv[0] is looked for in PATH */
+	const char *path; /* what to execute; NULL: argv[0] is looked for in PATH */
+	char *const *argv;
 	const char *marks[2]; /* "NAME=value" for its environment; NULL: none */
 	int cgroup;           /* a directory of a cgroup v2; -1: ours */
 	pid_t pgid; /* the group to join, of our session; 0: a session of its own, where no outer
@@ -66,6 +67,10 @@ struct spawned {
  * there before it is held.  0 or -errno: then there is none.  clone3(2), CLONE_INTO_CGROUP: 5.7.
  */
 int spawn_held(const struct spawn_plan *plan, struct spawned *out, struct err *err);
+/* The same in two steps, for who has something to do meanwhile: it is on its way to where it is
+ * held, and its start is not known; it is.  spawn_cancel() ends one that was begun, too. */
+int spawn_begin(const struct spawn_plan *plan, struct spawned *out, struct err *err);
+int spawn_await(struct spawned *s, struct err *err);
 
 /* Lets it exec, and waits for what comes of it: 0, or the errno of execve(2), negative. */
 int spawn_go(struct spawned *s, struct err *err);

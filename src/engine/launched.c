@@ -9,8 +9,6 @@
 
 #include "config.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -77,17 +75,16 @@ static int describe_environment(struct run_record *r)
 	return 0;
 }
 
-static int add_descriptor(struct run_record *r, int dir, const char *name)
+static int add_descriptor(struct run_record *r, int fd)
 {
-	struct inherited_fd d = {.fd = (int)strtol(name, NULL, 10)};
-	char text[PATH_MAX];
-	int flags = fcntl(d.fd, F_GETFD);
-	ssize_t n;
+	struct inherited_fd d = {.fd = fd};
+	char path[40];
+	int flags = fcntl(fd, F_GETFD);
 
 	if (flags < 0 || (flags & FD_CLOEXEC))
 		return 0;
-	n = readlinkat(dir, name, text, sizeof(text));
-	if (n >= 0 && !bytes_set(&d.what, text, (size_t)n))
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (read_link(path, &d.what) == -ENOMEM)
 		return -ENOMEM;
 	if (!VEC_PUSH(&r->inherited_fds, d)) {
 		bytes_free(&d.what);
@@ -96,37 +93,30 @@ static int add_descriptor(struct run_record *r, int dir, const char *name)
 	return 0;
 }
 
-/* What is open here and stays so at exec, the command gets. */
-static int describe_descriptors(struct run_record *r)
+static int describe_descriptors(struct run_record *r, const struct spawn_caller *c)
 {
-	DIR *d = opendir("/proc/self/fd");
-	const struct dirent *e;
 	int rc = 0;
 
-	while (d && !rc && (e = readdir(d)))
-		if (isdigit((unsigned char)e->d_name[0]))
-			rc = add_descriptor(r, dirfd(d), e->d_name);
-	if (d)
-		closedir(d);
+	for (int fd = 0; !rc && fd < 3; fd++)
+		rc = add_descriptor(r, fd);
+	for (size_t i = 0; !rc && i < c->fds.n; i++)
+		rc = add_descriptor(r, c->fds.v[i]);
 	return rc;
 }
 
 static int add_requester(struct run_record *r, pid_t pid, pid_t *parent)
 {
-	char path[64], comm[64];
+	char path[64], text[PROC_STAT_MAX];
+	const char *comm;
 	struct requester q = {0};
 	struct proc_stat st;
-	ssize_t n;
 
 	*parent = 0;
-	if (proc_stat_read(pid, &st) < 0)
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if (proc_stat_read_text(AT_FDCWD, path, text) < 0 || proc_stat_parse(text, &st, &comm) < 0)
 		return 0;
 	q.id = (struct identity){pid, st.start};
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-	n = file_read_at(AT_FDCWD, path, comm, sizeof(comm));
-	if (n > 0 && comm[n - 1] == '\n')
-		n--;
-	if (n >= 0 && !bytes_set(&q.comm, comm, (size_t)n))
+	if (!bytes_set(&q.comm, comm, strlen(comm)))
 		return -ENOMEM;
 	if (!VEC_PUSH(&r->requested_by, q)) {
 		bytes_free(&q.comm);
@@ -156,12 +146,11 @@ static int describe_requesters(struct run_record *r, struct identity front)
 	return 0;
 }
 
-static int describe_run(struct run_record *r, const struct launched *how)
+/* Whom the record is about, once it is there. */
+static int describe_root(struct run_record *r, const struct launched *how, struct err *err)
 {
 	struct run *run = &r->run;
 
-	snprintf(run->id, sizeof(run->id), "%s", how->id);
-	run->recorded = true;
 	run->root = how->root;
 	run->pgid = how->pgid;
 	run->sid = how->sid;
@@ -171,10 +160,28 @@ static int describe_run(struct run_record *r, const struct launched *how)
 		run->pgid_holder = how->root;
 	if (how->owns_sid)
 		run->sid_holder = how->root;
-	run->uid = getuid();
 	run->since_ticks = how->root.start;
-	if (*how->unit->path && !bytes_set(&run->cgroup, how->unit->path, strlen(how->unit->path)))
-		return -ENOMEM;
+	r->coverage = *how->coverage;
+	r->started_wall_ns = clock_wall_ns();
+	r->deadline_wall_ns = how->deadline_wall_ns;
+	snprintf(r->unit_kind, sizeof(r->unit_kind), "%s", unit_kind_name(how->unit->kind));
+	r->unit_cannot_hold = strdup(unit_cannot_hold(how->unit));
+	if (how->fallbacks)
+		r->unit_fallbacks = strdup(how->fallbacks);
+	if (!r->unit_cannot_hold || (how->fallbacks && !r->unit_fallbacks) ||
+	    (*how->unit->path &&
+	     !bytes_set(&run->cgroup, how->unit->path, strlen(how->unit->path))))
+		return err_nomem(err);
+	return 0;
+}
+
+static int describe_run(struct run_record *r, const struct launched *how)
+{
+	struct run *run = &r->run;
+
+	snprintf(run->id, sizeof(run->id), "%s", how->id);
+	run->recorded = true;
+	run->uid = getuid();
 	run->chosen = (struct selector){
 		.kind = SELECT_ENV, .name = strdup(RUN_MARK), .value = strdup(how->mark)};
 	return run->chosen.name && run->chosen.value &&
@@ -186,11 +193,8 @@ static int describe_run(struct run_record *r, const struct launched *how)
 static int describe(struct run_record *r, const struct launched *how, struct err *err)
 {
 	r->host = *how->host;
-	r->coverage = *how->coverage;
 	r->launched = true;
-	r->started_wall_ns = clock_wall_ns();
 	r->started_known = KNOWN_SEEN;
-	r->deadline_wall_ns = how->deadline_wall_ns;
 	r->grace_ns = how->grace_ns;
 	r->front = how->front;
 	r->warden = how->warden;
@@ -198,15 +202,10 @@ static int describe(struct run_record *r, const struct launched *how, struct err
 	snprintf(r->version, sizeof(r->version), "%s", PACKAGE_VERSION);
 	snprintf(r->target, sizeof(r->target), "env:%s", RUN_MARK);
 	snprintf(r->mark, sizeof(r->mark), "%s", how->mark);
-	snprintf(r->unit_kind, sizeof(r->unit_kind), "%s", unit_kind_name(how->unit->kind));
 	if (how->parent_run)
 		snprintf(r->parent_run, sizeof(r->parent_run), "%s", how->parent_run);
-	r->unit_cannot_hold = strdup(unit_cannot_hold(how->unit));
-	if (how->fallbacks)
-		r->unit_fallbacks = strdup(how->fallbacks);
-	if (!r->unit_cannot_hold || (how->fallbacks && !r->unit_fallbacks) ||
-	    describe_run(r, how) < 0 || describe_environment(r) < 0 ||
-	    describe_descriptors(r) < 0 || describe_requesters(r, how->front) < 0 ||
+	if (describe_run(r, how) < 0 || describe_environment(r) < 0 ||
+	    describe_descriptors(r, how->caller) < 0 || describe_requesters(r, how->front) < 0 ||
 	    (how->approved_by && recorded_copy_masked(how->approved_by, &r->approved_by) < 0))
 		return err_nomem(err);
 	return describe_command(r, how, err);
@@ -225,28 +224,43 @@ static void find_digests(struct run_record *r, const struct statedir *s)
 	digest_cache_find(s, proc, link, r->requester_sha256, NULL);
 }
 
-int launched_create(const struct launched *how, struct recorded *out, struct err *err)
+int launched_prepare(const struct launched *how, struct launching *l, struct err *err)
 {
-	struct run_record record = {0};
 	int r;
 
+	*l = (struct launching){0};
+	r = describe(&l->record, how, err);
+	if (!r)
+		r = recorded_state_dir(how->state_dir, STATEDIR_WRITE, &l->state, err);
+	if (!r)
+		find_digests(&l->record, l->state);
+	return r;
+}
+
+void launching_clear(struct launching *l)
+{
+	run_record_clear(&l->record);
+	statedir_close(l->state);
+	*l = (struct launching){0};
+}
+
+int launched_create(const struct launched *how, struct launching *l, struct recorded *out,
+		    struct err *err)
+{
+	int r = describe_root(&l->record, how, err);
+
 	memset(out, 0, sizeof(*out));
-	r = describe(&record, how, err);
 	if (!r)
-		r = recorded_state_dir(how->state_dir, STATEDIR_WRITE, &out->state, err);
-	if (!r)
-		find_digests(&record, out->state);
-	if (!r)
-		r = rundir_create(out->state, &record, &out->dir, err);
-	run_record_clear(&record);
-	if (r < 0) {
-		statedir_close(out->state);
-		out->state = NULL;
+		r = rundir_create(l->state, &l->record, &out->dir, err);
+	if (r < 0)
 		return r;
-	}
+	out->state = l->state;
+	out->story.record = l->record;
+	*l = (struct launching){0};
+	out->story.state = RUN_ACTIVE;
 	r = rundir_watch(&out->dir, err); /* nobody else tells what the warden tells */
 	if (r >= 0)
-		r = recorded_settle(out, err);
+		r = rundir_await(&out->dir, err);
 	if (r < 0)
 		recorded_close(out);
 	return r;

@@ -179,7 +179,9 @@ int recorded_adopt(const struct adoption *how, const struct tracker *k, struct r
 		out->state = NULL;
 		return r;
 	}
-	r = recorded_settle(out, err);
+	r = rundir_await(&out->dir, err);
+	if (!r)
+		r = recorded_settle(out, err);
 	if (!r)
 		r = write_adopted(out, how, k, err);
 	if (!r)

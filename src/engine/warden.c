@@ -88,27 +88,23 @@ static void make_run(struct warden *w)
 }
 
 /* Without it `stray end` does it alone. */
-static void open_door(struct warden *w, int dir)
+static void open_door(struct warden *w)
 {
-	w->run_dir = fcntl(dir, F_DUPFD_CLOEXEC, 3);
 	if (w->run_dir >= 0)
 		w->door = door_open(w->run_dir, NULL);
 }
 
-static int make_record(struct warden *w, struct err *err)
+/* As far as it is known by now. */
+static struct launched how_launched(const struct warden *w)
 {
-	struct runlog_options options = {.process_bytes_max = w->o->journal_max};
-	struct coverage coverage = {
-		.sources = (1u << SOURCE_PROC) | (w->net ? 1u << SOURCE_NETLINK : 0),
-		.first_scan_wall_ns = w->host.wall_ns,
-	};
-	struct launched how = {
+	return (struct launched){
 		.state_dir = w->o->state_dir,
 		.id = w->start->id,
 		.approved_by = w->o->approved_by,
 		.mark = w->start->mark,
 		.parent_run = getenv(RUN_ID_NAME),
 		.argv = w->o->argv,
+		.caller = w->start->caller,
 		.exe = w->start->exe,
 		.root = w->cmd.id,
 		.pgid = w->pgid,
@@ -121,8 +117,18 @@ static int make_record(struct warden *w, struct err *err)
 		.warden = w->self,
 		.deadline_wall_ns = w->o->deadline_ns ? w->host.wall_ns + w->o->deadline_ns : 0,
 		.grace_ns = w->o->grace_ns,
-		.coverage = &coverage,
 	};
+}
+
+/* Once the command is held. */
+static int make_record(struct warden *w, struct launching *l, struct err *err)
+{
+	struct runlog_options options = {.process_bytes_max = w->o->journal_max};
+	struct coverage coverage = {
+		.sources = (1u << SOURCE_PROC) | (w->net ? 1u << SOURCE_NETLINK : 0),
+		.first_scan_wall_ns = w->host.wall_ns,
+	};
+	struct launched how = how_launched(w);
 	char fallbacks[WARDEN_FALLBACKS_MAX];
 	struct recorded recorded;
 	int r;
@@ -133,10 +139,11 @@ static int make_record(struct warden *w, struct err *err)
 	}
 	warden_fallbacks(w, fallbacks, sizeof(fallbacks));
 	how.fallbacks = *fallbacks ? fallbacks : NULL;
-	r = launched_create(&how, &recorded, err);
+	how.coverage = &coverage;
+	r = launched_create(&how, l, &recorded, err);
 	if (r < 0)
 		return r;
-	open_door(w, recorded.dir.fd);
+	w->run_dir = fcntl(recorded.dir.fd, F_DUPFD_CLOEXEC, 3);
 	warden_say_held(w, recorded.dir.path);
 	return runlog_open(&recorded, &options, &w->log, err);
 }
@@ -179,6 +186,34 @@ static void send_failed(const struct warden *w, const struct err *why, int statu
 	talk_send(w->start->talk_fd, &t);
 }
 
+/* The command, held, and its record.  On failure nothing of it is left. */
+static int hold(struct warden *w, struct err *err)
+{
+	const struct launched how = how_launched(w);
+	struct launching l = {0};
+	int r = warden_begin_hold(w, err);
+
+	if (r < 0)
+		return r;
+	/* launched_prepare() tells which descriptors the command has: ours are those */
+	if (!w->o->no_record)
+		r = launched_prepare(&how, &l, err);
+	if (r < 0)
+		spawn_cancel(&w->cmd);
+	else
+		r = warden_hold(w, err);
+	if (!r) {
+		r = make_kin(w, err);
+		make_run(w);
+		if (!r)
+			r = make_record(w, &l, err);
+		if (r < 0)
+			spawn_cancel(&w->cmd);
+	}
+	launching_clear(&l);
+	return r;
+}
+
 /* All but letting it go.  On failure nothing of it is left. */
 static int make(struct warden *w, struct err *err)
 {
@@ -188,22 +223,14 @@ static int make(struct warden *w, struct err *err)
 	if (!r)
 		r = talk_send(w->start->talk_fd, &ready);
 	if (!r)
-		r = warden_hold(w, err);
+		r = hold(w, err);
 	if (r < 0)
 		return r;
-	/* launched_create() tells which descriptors the command has: ours are those */
-	r = make_kin(w, err);
-	make_run(w);
-	if (!r)
-		r = make_record(w, err);
-	if (r < 0) {
-		spawn_cancel(&w->cmd);
-		return r;
-	}
 	spawn_give_up_streams(w->start->caller, 3);
 	held.id = w->cmd.id;
 	held.unit = w->unit->kind;
 	talk_send(w->start->talk_fd, &held); /* that the front is gone await_go() learns */
+	open_door(w);                        /* while the front says go */
 	return 0;
 }
 
@@ -531,8 +558,8 @@ int warden_run(const struct warden_start *start)
 			on_time(&w);
 		}
 	}
-	runlog_close(w.log, clock_boot_ns() + CLOSE_NS);
 	unit_remove(w.unit);
-	warden_clear(&w);
+	warden_clear(&w); /* while the ledger is told how it ended */
+	runlog_close(w.log, clock_boot_ns() + CLOSE_NS);
 	return 0;
 }

@@ -8,35 +8,57 @@
 #include <string.h>
 #include <unistd.h>
 
-int warden_hold(struct warden *w, struct err *err)
+static int begin(struct warden *w, struct err *err)
 {
 	char id[sizeof(RUN_ID_NAME) + RUN_ID_MAX + 2], mark[sizeof(RUN_MARK) + RUN_MARK_SIZE];
 	struct spawn_plan plan = {
+		.path = w->start->exe,
 		.caller = w->start->caller,
 		.argv = w->o->argv,
 		.marks = {id, mark},
 		.cgroup = w->unit->dir,
 		.pgid = w->start->terminal ? getpgid(w->start->front.pid) : 0,
 	};
-	struct err why = {0};
-	int r;
 
 	snprintf(id, sizeof(id), RUN_ID_NAME "=%s", w->start->id);
 	snprintf(mark, sizeof(mark), RUN_MARK "=%s", w->start->mark);
 	if (w->o->deny_detach) {
-		r = deny_open(&w->deny, err);
-		if (r < 0)
-			return r;
 		plan.prepare = deny_install;
 		plan.ctx = &w->deny;
 	}
-	r = spawn_held(&plan, &w->cmd, &why);
+	return spawn_begin(&plan, &w->cmd, err);
+}
+
+/* One could be made, and nobody put into it: only half delegated, or threaded. */
+static int begin_outside(struct warden *w, struct err *why)
+{
+	unit_fall_back(w->unit, why);
+	err_clear(why);
+	return begin(w, why);
+}
+
+int warden_begin_hold(struct warden *w, struct err *err)
+{
+	struct err why = {0};
+	int r = w->o->deny_detach ? deny_open(&w->deny, err) : 0;
+
+	if (r < 0)
+		return r;
+	r = begin(w, &why);
+	if (r < 0 && w->unit->kind == UNIT_CGROUP)
+		r = begin_outside(w, &why);
+	return r < 0 ? err_set(err, -r, "%s", why.text) : 0;
+}
+
+int warden_hold(struct warden *w, struct err *err)
+{
+	struct err why = {0};
+	int r = spawn_await(&w->cmd, &why);
+
 	if (r < 0 && w->unit->kind == UNIT_CGROUP) {
-		/* one could be made, and nobody put into it: only half delegated, or threaded */
-		unit_fall_back(w->unit, &why);
-		plan.cgroup = -1;
-		err_clear(&why);
-		r = spawn_held(&plan, &w->cmd, &why);
+		r = begin_outside(w, &why);
+		if (!r)
+			r = spawn_await(&w->cmd, &why);
 	}
 	if (!r && w->o->deny_detach)
 		r = deny_take(&w->deny, &why);

@@ -161,7 +161,9 @@ struct warden {
 
 /* --- warden_hold.c --- */
 
-/* Makes the command, and holds it in the unit; where that cannot be in a cgroup, in another. */
+/* Makes the command, and holds it in the unit; where that cannot be in a cgroup, in another.  In
+ * two steps: it takes its place meanwhile, and who it is is known after the second. */
+int warden_begin_hold(struct warden *w, struct err *err);
 int warden_hold(struct warden *w, struct err *err);
 
 /* To the person who asked for more words: what holds the run, and how it is seen; path: of its

@@ -125,6 +125,10 @@ int actdir_journal(struct actdir *a, struct journal **out, struct err *err)
 {
 	int r = journal_create(a->fd, "journal.jsonl", JOURNAL_SCHEMA, out, err);
 
+	if (!r && fsync(a->fd) < 0 && errno != EINVAL) {
+		r = err_errno(err, errno, "%.150s", a->path);
+		journal_close(*out);
+	}
 	if (!r)
 		snprintf(a->files[a->n_files++], sizeof(a->files[0]), "journal.jsonl");
 	return r;

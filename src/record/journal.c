@@ -66,8 +66,6 @@ static int open_file(int dirfd, const char *name, const char *schema, int flags,
 		r = fail(j, errno, err);
 	if (!r) /* who could change a file that we add to could change what it says */
 		r = file_check_ours(j->fd, j->name, err);
-	if (!r && (flags & O_CREAT) && fsync(dirfd) < 0 && errno != EINVAL)
-		r = fail(j, errno, err);
 	if (r < 0)
 		journal_close(j);
 	else

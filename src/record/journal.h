@@ -26,8 +26,8 @@
 struct journal; /* opaque */
 
 /*
- * Makes the file `name` in dirfd: 0600, new (-EEXIST), its name on the disk.
- * schema is a literal.
+ * Makes the file `name` in dirfd: 0600, new (-EEXIST).  Its name is on the disk when the caller
+ * has synced dirfd.  schema is a literal.
  */
 int journal_create(int dirfd, const char *name, const char *schema, struct journal **out,
 		   struct err *err);

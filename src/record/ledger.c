@@ -12,15 +12,19 @@ static int open_or_create(const struct statedir *s, struct journal **out, struct
 {
 	int r = journal_open(statedir_fd(s), LEDGER_NAME, LEDGER_SCHEMA, out, NULL);
 
-	if (r == -ENOENT)
+	if (r == -ENOENT) {
 		r = journal_create(statedir_fd(s), LEDGER_NAME, LEDGER_SCHEMA, out, NULL);
+		if (!r)
+			fsync(statedir_fd(s)); /* where it fails the lines meet the same */
+	}
 	if (r < 0)
 		r = journal_open(statedir_fd(s), LEDGER_NAME, LEDGER_SCHEMA, out, err);
 	return r;
 }
 
-int ledger_note(const struct statedir *s, const char *run, const char *event, uint64_t seq,
-		const char *head, enum run_state state, struct err *err)
+/* unsynced: NULL: it is on the disk when this returns. */
+static int note(const struct statedir *s, const char *run, const char *event, uint64_t seq,
+		const char *head, enum run_state state, int *unsynced, struct err *err)
 {
 	struct journal *j;
 	struct jw *w;
@@ -35,9 +39,23 @@ int ledger_note(const struct statedir *s, const char *run, const char *event, ui
 		jw_str(w, "head", head);
 		jw_str(w, "state", run_state_name(state));
 	}
-	r = journal_commit(j, true, err);
+	r = journal_commit(j, !unsynced, err);
+	if (!r && unsynced)
+		r = journal_open_read(statedir_fd(s), LEDGER_NAME, unsynced, err);
 	journal_close(j);
 	return r;
+}
+
+int ledger_note(const struct statedir *s, const char *run, const char *event, uint64_t seq,
+		const char *head, enum run_state state, struct err *err)
+{
+	return note(s, run, event, seq, head, state, NULL, err);
+}
+
+int ledger_note_unsynced(const struct statedir *s, const char *run, const char *event, uint64_t seq,
+			 const char *head, enum run_state state, int *unsynced, struct err *err)
+{
+	return note(s, run, event, seq, head, state, unsynced, err);
 }
 
 struct search {

@@ -19,6 +19,10 @@
 int ledger_note(const struct statedir *s, const char *run, const char *event, uint64_t seq,
 		const char *head, enum run_state state, struct err *err);
 
+/* The same, not on the disk yet: *unsynced is for the caller to sync (fsync(2)) and to close. */
+int ledger_note_unsynced(const struct statedir *s, const char *run, const char *event, uint64_t seq,
+			 const char *head, enum run_state state, int *unsynced, struct err *err);
+
 /*
  * The heads that it knows of a run, since it was opened last after one of that id was
  * pruned; out->v is the caller's (free).  Where the ledger does not hold, those before the

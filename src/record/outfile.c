@@ -103,12 +103,12 @@ static int complete(struct outfile *f)
 		r = -errno;
 	else if (ferror(f->stream))
 		r = -EIO; /* an earlier write failed, its errno is gone */
-	if (!r)
+	if (!r && !f->sync_later)
 		r = sync_fd(fileno(f->stream));
 	if (fclose(f->stream) == EOF && !r)
 		r = -errno;
 	f->stream = NULL;
-	return r || f->name_later ? r : sync_fd(f->dir);
+	return r || f->sync_later ? r : sync_fd(f->dir);
 }
 
 static void remove_ours(const struct outfile *f)

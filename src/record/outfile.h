@@ -16,7 +16,7 @@
 
 struct outfile {
 	FILE *stream;    /* to write to; closed by finish or discard */
-	bool name_later; /* for the caller to set: who syncs the directory afterwards */
+	bool sync_later; /* for the caller to set: who syncs it and its directory afterwards */
 	char *name;      /* the last component; what follows is this module's */
 	char *path;      /* as given, for the text of an error */
 	int dir;
@@ -30,7 +30,7 @@ struct outfile {
  */
 int outfile_create(int dirfd, const char *path, struct outfile *out, struct err *err);
 
-/* Flushes and syncs the file and (but for name_later) its directory, and frees *f.  Where that
+/* Flushes and (but for sync_later) syncs the file and its directory, and frees *f.  Where that
  * fails (ENOSPC, EIO, ...) the file is removed.  0 or -errno. */
 int outfile_finish(struct outfile *f, struct err *err);
 

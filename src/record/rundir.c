@@ -1,5 +1,6 @@
 #include "record/rundir.h"
 
+#include "base/disk_sync.h"
 #include "base/file.h"
 #include "record/digest.h"
 #include "record/ledger.h"
@@ -38,15 +39,6 @@ int rundir_new_id(char out[static RUN_ID_MAX + 1], struct err *err)
 	return 0;
 }
 
-void rundir_close(struct rundir *d)
-{
-	journal_close(d->journal);
-	file_close_fd(&d->watch);
-	file_close_fd(&d->fd);
-	free(d->path);
-	*d = (struct rundir){.fd = -1, .watch = -1};
-}
-
 static int name(struct rundir *d, const struct statedir *s, const char *id, struct err *err)
 {
 	*d = (struct rundir){.fd = -1, .watch = -1};
@@ -65,7 +57,7 @@ static int write_record(struct rundir *d, const struct run_record *r, struct err
 
 	if (rc < 0)
 		return rc;
-	f.name_later = true; /* with the journal's */
+	f.sync_later = true; /* see fill() */
 	rc = run_record_write(f.stream, r, err);
 	if (rc < 0)
 		outfile_discard(&f);
@@ -74,8 +66,7 @@ static int write_record(struct rundir *d, const struct run_record *r, struct err
 	return rc;
 }
 
-/* The first event holds the digest of the record, so that one proves the other.  Made last: that
- * puts all names in the directory on the disk. */
+/* The first event holds the digest of the record, so that one proves the other. */
 static int open_journal(struct rundir *d, const struct run_record *r, struct err *err)
 {
 	char sha256[DIGEST_HEX];
@@ -92,15 +83,34 @@ static int open_journal(struct rundir *d, const struct run_record *r, struct err
 		jw_str(w, "record_sha256", sha256);
 		operator_json(w, "operator", &r->operator);
 	}
-	return journal_commit(d->journal, true, err);
+	return journal_commit(d->journal, false, err);
 }
 
+/* All of it is on the disk when this returns: that takes in the record while the journal is
+ * made. */
 static int fill(struct rundir *d, const struct run_record *r, struct err *err)
 {
 	AUTO_FD lock = openat(d->fd, WATCH_LOCK, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	AUTO_FD file = -1;
+	struct disk_sync record, names;
 	int rc = lock < 0 ? err_errno(err, errno, "%.150s", d->path) : write_record(d, r, err);
+	int synced[3] = {0};
 
-	return rc ? rc : open_journal(d, r, err);
+	if (!rc)
+		rc = journal_open_read(d->fd, RUNDIR_RECORD, &file, err);
+	if (rc < 0)
+		return rc;
+	disk_sync_begin(&record, file);
+	rc = open_journal(d, r, err);
+	disk_sync_begin(&names, d->fd);
+	if (!rc && journal_sync(d->journal) < 0)
+		synced[0] = -errno;
+	synced[1] = disk_sync_end(&record);
+	synced[2] = disk_sync_end(&names);
+	for (int i = 0; !rc && i < 3; i++)
+		if (synced[i] < 0)
+			rc = err_errno(err, -synced[i], "%.150s", d->path);
+	return rc;
 }
 
 static bool is_made(const char *name)
@@ -163,9 +173,64 @@ static int make(struct rundir *d, int runs, const struct run_record *r, struct e
 				     : err_errno(err, errno, "%.150s", d->path);
 	if (rc < 0)
 		remove_made(d, runs, unborn);
-	else if (fsync(runs) < 0)
-		rc = err_errno(err, errno, "%.150s", d->path);
 	return rc;
+}
+
+/* What the disk is still taking in of one that has its name. */
+struct rundir_birth {
+	struct disk_sync name, note; /* in runs/, and in the ledger */
+	int runs, ledger;
+};
+
+/* What it begins rundir_await() ends. */
+static int be_born(struct rundir *d, const struct statedir *s, int runs, struct err *err)
+{
+	struct rundir_birth *b = calloc(1, sizeof(*b));
+	int rc;
+
+	if (!b)
+		return err_nomem(err);
+	b->ledger = -1;
+	b->runs = fcntl(runs, F_DUPFD_CLOEXEC, 3);
+	d->birth = b;
+	if (b->runs < 0)
+		return err_errno(err, errno, "%.150s", d->path);
+	disk_sync_begin(&b->name, b->runs);
+	rc = ledger_note_unsynced(s, d->id, "run_opened", journal_seq(d->journal),
+				  journal_head(d->journal), RUN_ACTIVE, &b->ledger, err);
+	if (!rc)
+		disk_sync_begin(&b->note, b->ledger);
+	return rc;
+}
+
+int rundir_await(struct rundir *d, struct err *err)
+{
+	struct rundir_birth *b = d->birth;
+	int name, note;
+
+	if (!b)
+		return 0;
+	name = disk_sync_end(&b->name);
+	note = disk_sync_end(&b->note);
+	if (name < 0 || note < 0) {
+		err_errno(err, name < 0 ? -name : -note, "%.150s", d->path);
+		remove_made(d, b->runs, d->id);
+	}
+	file_close_fd(&b->runs);
+	file_close_fd(&b->ledger);
+	free(b);
+	d->birth = NULL;
+	return name < 0 ? name : note;
+}
+
+void rundir_close(struct rundir *d)
+{
+	rundir_await(d, NULL);
+	journal_close(d->journal);
+	file_close_fd(&d->watch);
+	file_close_fd(&d->fd);
+	free(d->path);
+	*d = (struct rundir){.fd = -1, .watch = -1};
 }
 
 int rundir_create(const struct statedir *s, const struct run_record *r, struct rundir *out,
@@ -185,16 +250,13 @@ int rundir_create(const struct statedir *s, const struct run_record *r, struct r
 		rc = name(out, s, r->run.id, err);
 	if (!rc)
 		rc = make(out, runs, r, err);
-	if (rc < 0) {
-		rundir_close(out);
-		return rc;
+	if (!rc) {
+		rc = be_born(out, s, runs, err);
+		if (rc < 0)
+			remove_made(out, runs, out->id);
 	}
-	rc = ledger_note(s, out->id, "run_opened", journal_seq(out->journal),
-			 journal_head(out->journal), RUN_ACTIVE, err);
-	if (rc < 0) {
-		remove_made(out, runs, out->id);
+	if (rc < 0)
 		rundir_close(out);
-	}
 	return rc;
 }
 
