@@ -259,9 +259,7 @@ int launched_create(const struct launched *how, struct launching *l, struct reco
 	*l = (struct launching){0};
 	out->story.state = RUN_ACTIVE;
 	r = rundir_watch(&out->dir, err); /* nobody else tells what the warden tells */
-	if (r >= 0)
-		r = rundir_await(&out->dir, err);
 	if (r < 0)
 		recorded_close(out);
-	return r;
+	return r < 0 ? r : 0;
 }

@@ -48,8 +48,8 @@ void launching_clear(struct launching *l);
 
 /*
  * Makes the directory of the run: run.json and the journal's first event are on the disk
- * when it returns.  Takes what is in l.  Of its story *out knows the record alone.  0; -EEXIST; else why nothing can be
- * recorded, and nothing was made.
+ * when it returns.  Takes what is in l.  Of its story *out knows the record alone.  0; -EEXIST;
+ * else why nothing can be recorded, and nothing was made.
  */
 int launched_create(const struct launched *how, struct launching *l, struct recorded *out,
 		    struct err *err);

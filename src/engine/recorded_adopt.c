@@ -179,9 +179,7 @@ int recorded_adopt(const struct adoption *how, const struct tracker *k, struct r
 		out->state = NULL;
 		return r;
 	}
-	r = rundir_await(&out->dir, err);
-	if (!r)
-		r = recorded_settle(out, err);
+	r = recorded_settle(out, err);
 	if (!r)
 		r = write_adopted(out, how, k, err);
 	if (!r)

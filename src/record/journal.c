@@ -286,6 +286,8 @@ static int find_end(struct journal *j, const char **lead, struct err *err)
 	if (r < 0)
 		return r;
 	r = journal_tail_find(j->fd, (uint64_t)st.st_size, j->name, &j->tail, err);
+	if (!r && !j->begun)
+		j->begun = j->tail.end; /* what was there before is others' to sync */
 	if (!r && j->tail.torn_bytes)
 		r = close_torn(j, err);
 	else if (!r && j->tail.newline_missing)

@@ -22,9 +22,8 @@ static int open_or_create(const struct statedir *s, struct journal **out, struct
 	return r;
 }
 
-/* unsynced: NULL: it is on the disk when this returns. */
-static int note(const struct statedir *s, const char *run, const char *event, uint64_t seq,
-		const char *head, enum run_state state, int *unsynced, struct err *err)
+int ledger_note(const struct statedir *s, const char *run, const char *event, uint64_t seq,
+		const char *head, enum run_state state, struct err *err)
 {
 	struct journal *j;
 	struct jw *w;
@@ -39,23 +38,9 @@ static int note(const struct statedir *s, const char *run, const char *event, ui
 		jw_str(w, "head", head);
 		jw_str(w, "state", run_state_name(state));
 	}
-	r = journal_commit(j, !unsynced, err);
-	if (!r && unsynced)
-		r = journal_open_read(statedir_fd(s), LEDGER_NAME, unsynced, err);
+	r = journal_commit(j, state != RUN_FINISHED, err);
 	journal_close(j);
 	return r;
-}
-
-int ledger_note(const struct statedir *s, const char *run, const char *event, uint64_t seq,
-		const char *head, enum run_state state, struct err *err)
-{
-	return note(s, run, event, seq, head, state, NULL, err);
-}
-
-int ledger_note_unsynced(const struct statedir *s, const char *run, const char *event, uint64_t seq,
-			 const char *head, enum run_state state, int *unsynced, struct err *err)
-{
-	return note(s, run, event, seq, head, state, unsynced, err);
 }
 
 struct search {

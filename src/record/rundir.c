@@ -86,15 +86,21 @@ static int open_journal(struct rundir *d, const struct run_record *r, struct err
 	return journal_commit(d->journal, false, err);
 }
 
+/* -errno of what errno says, where r is one. */
+static int errno_of(int r)
+{
+	return r < 0 && errno != EINVAL ? -errno : 0;
+}
+
 /* All of it is on the disk when this returns: that takes in the record while the journal is
  * made. */
 static int fill(struct rundir *d, const struct run_record *r, struct err *err)
 {
 	AUTO_FD lock = openat(d->fd, WATCH_LOCK, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	AUTO_FD file = -1;
-	struct disk_sync record, names;
+	struct disk_sync record;
 	int rc = lock < 0 ? err_errno(err, errno, "%.150s", d->path) : write_record(d, r, err);
-	int synced[3] = {0};
+	int ours, its;
 
 	if (!rc)
 		rc = journal_open_read(d->fd, RUNDIR_RECORD, &file, err);
@@ -102,14 +108,12 @@ static int fill(struct rundir *d, const struct run_record *r, struct err *err)
 		return rc;
 	disk_sync_begin(&record, file);
 	rc = open_journal(d, r, err);
-	disk_sync_begin(&names, d->fd);
-	if (!rc && journal_sync(d->journal) < 0)
-		synced[0] = -errno;
-	synced[1] = disk_sync_end(&record);
-	synced[2] = disk_sync_end(&names);
-	for (int i = 0; !rc && i < 3; i++)
-		if (synced[i] < 0)
-			rc = err_errno(err, -synced[i], "%.150s", d->path);
+	ours = rc < 0 ? 0 : errno_of(fsync(d->fd));
+	if (!rc && !ours)
+		ours = errno_of(journal_sync(d->journal));
+	its = disk_sync_end(&record);
+	if (!rc && (ours < 0 || its < 0))
+		rc = err_errno(err, ours < 0 ? -ours : -its, "%.150s", d->path);
 	return rc;
 }
 
@@ -176,56 +180,25 @@ static int make(struct rundir *d, int runs, const struct run_record *r, struct e
 	return rc;
 }
 
-/* What the disk is still taking in of one that has its name. */
-struct rundir_birth {
-	struct disk_sync name, note; /* in runs/, and in the ledger */
-	int runs, ledger;
-};
-
-/* What it begins rundir_await() ends. */
+/* It has its name: that is noted in the ledger while the disk takes it in. */
 static int be_born(struct rundir *d, const struct statedir *s, int runs, struct err *err)
 {
-	struct rundir_birth *b = calloc(1, sizeof(*b));
-	int rc;
+	struct disk_sync name;
+	int rc, synced;
 
-	if (!b)
-		return err_nomem(err);
-	b->ledger = -1;
-	b->runs = fcntl(runs, F_DUPFD_CLOEXEC, 3);
-	d->birth = b;
-	if (b->runs < 0)
-		return err_errno(err, errno, "%.150s", d->path);
-	disk_sync_begin(&b->name, b->runs);
-	rc = ledger_note_unsynced(s, d->id, "run_opened", journal_seq(d->journal),
-				  journal_head(d->journal), RUN_ACTIVE, &b->ledger, err);
-	if (!rc)
-		disk_sync_begin(&b->note, b->ledger);
+	disk_sync_begin(&name, runs);
+	rc = ledger_note(s, d->id, "run_opened", journal_seq(d->journal), journal_head(d->journal),
+			 RUN_ACTIVE, err);
+	synced = disk_sync_end(&name);
+	if (!rc && synced < 0)
+		rc = err_errno(err, -synced, "%.150s", d->path);
+	if (rc < 0)
+		remove_made(d, runs, d->id);
 	return rc;
-}
-
-int rundir_await(struct rundir *d, struct err *err)
-{
-	struct rundir_birth *b = d->birth;
-	int name, note;
-
-	if (!b)
-		return 0;
-	name = disk_sync_end(&b->name);
-	note = disk_sync_end(&b->note);
-	if (name < 0 || note < 0) {
-		err_errno(err, name < 0 ? -name : -note, "%.150s", d->path);
-		remove_made(d, b->runs, d->id);
-	}
-	file_close_fd(&b->runs);
-	file_close_fd(&b->ledger);
-	free(b);
-	d->birth = NULL;
-	return name < 0 ? name : note;
 }
 
 void rundir_close(struct rundir *d)
 {
-	rundir_await(d, NULL);
 	journal_close(d->journal);
 	file_close_fd(&d->watch);
 	file_close_fd(&d->fd);
@@ -250,11 +223,8 @@ int rundir_create(const struct statedir *s, const struct run_record *r, struct r
 		rc = name(out, s, r->run.id, err);
 	if (!rc)
 		rc = make(out, runs, r, err);
-	if (!rc) {
+	if (!rc)
 		rc = be_born(out, s, runs, err);
-		if (rc < 0)
-			remove_made(out, runs, out->id);
-	}
 	if (rc < 0)
 		rundir_close(out);
 	return rc;

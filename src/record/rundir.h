@@ -27,9 +27,8 @@ struct rundir {
 	char id[RUN_ID_MAX + 1];
 	char *path; /* owned: STATE/runs/<id> */
 	int fd;
-	struct journal *journal;    /* NULL: opened to be read */
-	int watch;                  /* the lock of who watches; -1: not ours */
-	struct rundir_birth *birth; /* what rundir_await() waits for; NULL: nothing */
+	struct journal *journal; /* NULL: opened to be read */
+	int watch;               /* the lock of who watches; -1: not ours */
 };
 
 /* Whether id may name a run: [A-Za-z0-9][A-Za-z0-9._-]{0,63}. */
@@ -42,13 +41,10 @@ int rundir_new_id(char out[static RUN_ID_MAX + 1], struct err *err);
  * Makes the directory of the run that r tells, with run.json and a journal whose
  * first event is run_opened, and notes it in the ledger (ledger.h).  s must be
  * open to be written to.  -EEXIST: there is a run of that id.  Where it fails
- * nothing of it is left.  Then rundir_await(), and rundir_close() in the end.
+ * nothing of it is left.  rundir_close() in the end.
  */
 int rundir_create(const struct statedir *s, const struct run_record *r, struct rundir *out,
 		  struct err *err);
-
-/* Waits until one that was made is on the disk.  0; -errno: it is not, and was removed. */
-int rundir_await(struct rundir *d, struct err *err);
 
 /*
  * Opens the run of that id; write: its journal too, to be added to.  -ENOENT: no
