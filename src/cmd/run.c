@@ -245,8 +245,8 @@ static void say_removed(const struct run_cmd *c, const struct baseline_diff *d)
 	struct line o;
 	size_t n = 0;
 
-	if (c->quiet || !d->removed)
-		return;
+	if (c->quiet || !d->removed || !d->removed->procs.n)
+		return; /* nor is the locale read for it */
 	cmd_line_init_stderr(&o);
 	for (size_t i = 0; i < d->removed->procs.n; i++) {
 		const struct process *p = &d->removed->procs.v[i];

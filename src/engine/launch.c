@@ -228,8 +228,9 @@ static void compare(struct front *f)
 		.n_others = f->others.n,
 		.others_known = f->others_known,
 	};
+	bool none = f->others_known && !f->others.n; /* nobody to tell ours from */
 
-	if (!f->baseline || list_ours(f, &ours, &known.n_ours) < 0)
+	if (!f->baseline || (!none && list_ours(f, &ours, &known.n_ours) < 0))
 		return;
 	known.ours = ours;
 	baseline_compare(f->baseline, &known, &f->out->elsewhere, NULL);
