@@ -44,8 +44,8 @@ struct runlog {
 
 	struct runlog_options options;
 	pthread_t thread;
-	bool started;     /* there is a thread */
-	struct err alone; /* why there will be none; code 0: that is not known, or there is one */
+	bool started; /* there is a thread */
+	bool alone;   /* there will be none */
 	pthread_mutex_t lock;
 	pthread_cond_t work, done;
 
@@ -338,17 +338,17 @@ int runlog_open(struct recorded *r, const struct runlog_options *options, struct
 	return 0;
 }
 
-void runlog_start(struct runlog *l)
+int runlog_start(struct runlog *l, struct err *err)
 {
 	int rc;
 
-	if (!l)
-		return;
+	if (!l || l->started || l->alone)
+		return 0;
 	heads_open(l->r.state, l->r.dir.id, &l->heads, NULL);
 	rc = thread_start(&l->thread, write_on, l);
 	l->started = rc == 0;
-	if (rc)
-		err_errno(&l->alone, rc, "no thread for the record");
+	l->alone = rc != 0;
+	return rc ? err_errno(err, rc, "no thread for the record") : 0;
 }
 
 struct jw *runlog_begin(struct runlog *l, const char *event, enum known known)
@@ -402,7 +402,7 @@ static uint64_t post(struct runlog *l, struct entry *e)
 	pthread_mutex_unlock(&l->lock);
 	if (!number)
 		entry_clear(e);
-	else if (!l->started && (l->alone.code || e->sync || e->look))
+	else if (!l->started && (l->alone || e->sync || e->look))
 		write_here(l);
 	return number;
 }
@@ -521,12 +521,14 @@ void runlog_hurry(struct runlog *l)
 		prompt_thread(l->thread);
 }
 
-void runlog_hash(struct runlog *l)
+bool runlog_hash(struct runlog *l)
 {
 	struct entry e = {.class = RUNLOG_FACT, .hash = true};
 
-	if (l && l->unhashed)
-		post(l, &e);
+	if (!l || !l->unhashed)
+		return false;
+	post(l, &e);
+	return true;
 }
 
 struct err runlog_lost(struct runlog *l)
@@ -539,11 +541,6 @@ struct err runlog_lost(struct runlog *l)
 	lost = l->lost;
 	pthread_mutex_unlock(&l->lock);
 	return lost;
-}
-
-const struct err *runlog_alone(const struct runlog *l)
-{
-	return l ? &l->alone : NULL;
 }
 
 static uint64_t read_count(struct runlog *l, const uint64_t *count)

@@ -28,10 +28,10 @@ int runlog_open(struct recorded *r, const struct runlog_options *options, struct
 
 /*
  * Starts the thread; what was queued before is written by it, or with what was waited for before.
- * Where none can be made (a sandbox that answers EPERM to clone3) all is written by the caller, who
- * then waits for the disk.
+ * 0; -errno where none can be made (a sandbox that answers EPERM to clone3): all is written by the
+ * caller, who then waits for the disk.  Later calls do nothing.
  */
-void runlog_start(struct runlog *l);
+int runlog_start(struct runlog *l, struct err *err);
 
 /* Begins an event: its members are added to what is returned, NULL too, borrowed until it is
  * added.  One at a time. */
@@ -70,15 +70,12 @@ void runlog_snapshot(struct runlog *l, const char *act, const char *what, const 
 /* The run is being ended: from now on it is written as promptly as this user may (prompt.h). */
 void runlog_hurry(struct runlog *l);
 
-/* Hashes the programs of stray and of who requested the run, where the record lacks that, when
- * nothing else is to be written; and tells in an event `hashed`. */
-void runlog_hash(struct runlog *l);
+/* Hashes the programs of stray and of who requested the run, where the record lacks that (false: it
+ * does not), when nothing else is to be written; and tells in an event `hashed`. */
+bool runlog_hash(struct runlog *l);
 
 /* The first thing that could not be written; code 0: all was, so far. */
 struct err runlog_lost(struct runlog *l);
-
-/* Why the caller writes alone; code 0: there is a thread.  NULL where nothing is recorded. */
-const struct err *runlog_alone(const struct runlog *l);
 
 /* How many events were counted and not written. */
 uint64_t runlog_counted(struct runlog *l);

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #define HANDLES 1000            /* that a warden has room for from the start */
+#define STAY_NS 2000000ull      /* a command that is over by then needs neither thread nor door */
 #define CLOSE_NS 10000000000ull /* how long the last of the record may take */
 
 /* --- making --- */
@@ -85,13 +86,6 @@ static void make_run(struct warden *w)
 	run->since_ticks = w->cmd.id.start;
 	if (*w->unit->path)
 		bytes_set(&run->cgroup, w->unit->path, strlen(w->unit->path));
-}
-
-/* Without it `stray end` does it alone. */
-static void open_door(struct warden *w)
-{
-	if (w->run_dir >= 0)
-		w->door = door_open(w->run_dir, NULL);
 }
 
 /* As far as it is known by now. */
@@ -230,7 +224,6 @@ static int make(struct warden *w, struct err *err)
 	held.id = w->cmd.id;
 	held.unit = w->unit->kind;
 	talk_send(w->start->talk_fd, &held); /* that the front is gone await_go() learns */
-	open_door(w);                        /* while the front says go */
 	return 0;
 }
 
@@ -268,15 +261,15 @@ static int let_go(struct warden *w, struct err *err)
 	warden_tell_started(w);
 	prompt_thread(pthread_self());
 	r = spawn_let_go(&w->cmd, err);
-	runlog_start(w->log); /* the command does not wait for that */
 	if (!r)
 		r = spawn_outcome(&w->cmd, err);
 	if (r < 0)
 		return r;
 	warden_say_fallbacks(w);
-	runlog_hash(w->log);
+	if (runlog_hash(w->log))
+		warden_stay(w);
 	w->phase = PHASE_RUNNING;
-	w->tick_ns = w->began_ns + WARDEN_TICK_NS;
+	w->tick_ns = w->began_ns + STAY_NS;
 	talk_send(w->start->talk_fd, &started);
 	return 0;
 }
@@ -420,12 +413,26 @@ static void wait_for_something(struct warden *w)
 		warden_end(w, CAUSE_PARENT, 0);
 }
 
+void warden_stay(struct warden *w)
+{
+	struct err why = {0};
+
+	if (w->stays)
+		return;
+	w->stays = true;
+	if (runlog_start(w->log, &why) < 0 && w->o->verbose)
+		warden_say(w, "the end may wait for the disk: %s", why.text);
+	if (w->run_dir >= 0) /* without a door `stray end` does it alone */
+		w->door = door_open(w->run_dir, NULL);
+}
+
 /* Of a large run all is read less often: a warden takes a tenth of a CPU for it, at most. */
 static void tick(struct warden *w, uint64_t now)
 {
 	bool all = !w->net || kin_unsure(w->kin);
 	uint64_t rest;
 
+	warden_stay(w);
 	w->forked_at_tick = kin_counts(w->kin).forked;
 	warden_read(w, all ? READ_UNIT : now >= w->read_ns ? READ_MEMBERS : READ_GROUPS);
 	if (now >= w->read_ns)

@@ -413,6 +413,7 @@ void warden_end(struct warden *w, enum cause cause, int signal)
 	w->end_signal = signal;
 	w->budget_ns = clock_boot_ns() + WARDEN_RECORD_NS;
 	w->due_ns = 0;
+	warden_stay(w);
 	runlog_hurry(w->log);
 	if (!w->o->on_expire)
 		halt(w);

@@ -144,7 +144,6 @@ void warden_say_held(struct warden *w, const char *path)
 
 void warden_say_fallbacks(struct warden *w)
 {
-	const struct err *alone = runlog_alone(w->log);
 	char fallbacks[WARDEN_FALLBACKS_MAX];
 
 	if (!w->o->verbose)
@@ -152,6 +151,4 @@ void warden_say_fallbacks(struct warden *w)
 	warden_fallbacks(w, fallbacks, sizeof(fallbacks));
 	if (*fallbacks)
 		warden_say(w, "done another way here: %s", fallbacks);
-	if (alone && alone->code)
-		warden_say(w, "the end may wait for the disk: %s", alone->text);
 }

@@ -116,6 +116,7 @@ struct warden {
 	pid_t guest_pids[WARDEN_GUESTS];
 	pid_t visitor_pid;
 	bool front_gone, cmd_over;
+	bool stays;                /* see warden_stay() */
 	bool behind;               /* the kernel has told more than was taken */
 	bool orphans;              /* some have ended, and are to be reaped */
 	VEC(struct reaped) reaped; /* and were just now */
@@ -158,6 +159,12 @@ struct warden {
 
 #define WARDEN_FALLBACKS_MAX 1000
 #define WARDEN_ACT "end" /* the name under which the events of an end stand together */
+
+/* --- warden.c --- */
+
+/* It is no short run: from now on a thread writes the record, so that its end waits for no disk,
+ * and who comes to the door is heard.  Later calls do nothing. */
+void warden_stay(struct warden *w);
 
 /* --- warden_hold.c --- */
 

@@ -22,8 +22,8 @@ static void note_command_over(struct warden *w, int status)
 	w->over_ns = clock_boot_ns();
 	warden_drain(w);
 	kin_reaped(w->kin, w->cmd.id, status, w->over_ns);
-	unit_exclude(w->unit, w->cmd.id,
-		     NULL); /* a zombie from now on: else it is read each time */
+	/* a zombie from now on: else it is read each time */
+	unit_exclude(w->unit, w->cmd.id, NULL);
 	if (w->phase != PHASE_RUNNING)
 		return;
 	w->phase = PHASE_SETTLING;
