@@ -181,4 +181,13 @@ else
 	)"
 fi
 
+loaded() { objdump -p "$build/stray" | sed -n 's/^ *NEEDED *//p'; }
+case "$LAYERS_NCURSESW $LAYERS_JANSSON $LAYERS_SECCOMP $LAYERS_SODIUM" in
+*" -l"[!:]* | -l[!:]*) skip="not each library has an archive here" ;;
+*) skip=$(loaded | grep -q asan && echo "sanitizers are loaded") ;;
+esac
+result "stray loads glibc alone${skip:+ # SKIP $skip}" "$(
+	[ -n "$skip" ] || loaded | grep -vE '^(libc|libm|libpthread|ld-linux[^.]*)\.so'
+)"
+
 echo "1..$n"
