@@ -1,6 +1,6 @@
 /*
- * Files put on the disk while the caller goes on (in a thread each): who has more than one of them, or
- * something to do meanwhile, waits for the disk once.
+ * A file put on the disk while the caller goes on, by a thread: who has a second one, or something
+ * else to do meanwhile, waits once.
  *
  * This module orders nothing: what must be on the disk before the next is written is waited for
  * in between.

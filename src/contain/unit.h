@@ -33,8 +33,8 @@ struct unit {
 
 /*
  * Makes the unit: a cgroup stray-ID-PID-START, by its owner; empty ones beside it whose owner is
- * gone are removed.  Where none can be made it is a subreaper's tree, and why_not says why; id NULL:
- * not even tried.  unit_close() in the end.
+ * gone are removed.  Where none can be made it is a subreaper's tree, and why_not says why; id
+ * NULL: not even tried.  unit_close() in the end.
  */
 void unit_make(struct unit *u, const char *id, struct identity owner);
 
@@ -45,7 +45,7 @@ void unit_fall_back(struct unit *u, const struct err *why);
  * -errno. */
 int unit_reap_here(struct unit *u, struct err *err);
 
-/* A child of the reaper that is none of the run's, or is dead for good: nobody asks for it again. */
+/* A child of the reaper that is none of the run's, or is dead: it is not asked for again. */
 int unit_exclude(struct unit *u, struct identity id, struct err *err);
 
 /* Appends who is alive in it, each verified to be in it.  0 or -errno. */
