@@ -30,6 +30,7 @@
 #include <unistd.h>
 
 #define LOOK_MS 250           /* between two looks after the warden, where the run is to be over */
+#define IDLE_MS 2000          /* the same before */
 #define HANG_NS 1000000000ull /* for which one reading may then hold it up */
 #define BURY_NS 1000000000ull /* for it to die */
 
@@ -43,6 +44,7 @@ struct front {
 	struct identity cmd, warden;
 	int talk_fd, result_fd, signal_fd;
 	struct source_pulse *pulse; /* shared with the warden: what it reads; NULL: not known */
+	pid_t hung;                 /* on whom it was said to hang; 0: on nobody */
 	uint64_t began_ns;
 	uint64_t due_ns;  /* when the run is to be over; 0: it has no deadline */
 	int end_signal;   /* that it was asked to end for; 0: none */
@@ -323,15 +325,23 @@ static bool hear_fact(struct front *f, struct talk *t)
 	return heard;
 }
 
-/* For poll(2): from when the run is to be over its warden is looked after. */
+static bool is_due(const struct front *f, uint64_t now)
+{
+	return f->due_ns && now >= f->due_ns;
+}
+
+/* For poll(2). */
 static int patience_ms(const struct front *f)
 {
-	uint64_t now = clock_boot_ns(), ms;
+	uint64_t now = clock_boot_ns(), left_ms = IDLE_MS;
 
-	if (!f->pulse || !f->due_ns)
+	if (!f->pulse)
 		return -1;
-	ms = now < f->due_ns ? (f->due_ns - now) / 1000000 + 1 : LOOK_MS;
-	return ms < INT_MAX ? (int)ms : INT_MAX;
+	if (is_due(f, now))
+		return LOOK_MS;
+	if (f->due_ns)
+		left_ms = (f->due_ns - now) / 1000000 + 1;
+	return left_ms < IDLE_MS ? (int)left_ms : IDLE_MS;
 }
 
 /*
@@ -352,6 +362,34 @@ static void give_up_warden(struct front *f, pid_t reading)
 	target_set_clear(&one);
 }
 
+/* Before the run is to be over: to kill the warden would end what may live. */
+static void say_it_hangs(struct front *f, pid_t reading)
+{
+	char line[160];
+
+	if (reading == f->hung)
+		return;
+	f->hung = reading;
+	snprintf(line, sizeof(line),
+		 "the warden hangs reading %d, which does not let itself be read: nothing more is "
+		 "seen; %s ends the run",
+		 (int)reading, f->due_ns ? "its deadline" : "a signal to stray");
+	f->say(f->ctx, line);
+}
+
+/* False: it is killed, since it hangs when the run is to be over. */
+static bool look_after_warden(struct front *f)
+{
+	pid_t reading = source_hangs(f->pulse, HANG_NS);
+	bool due = is_due(f, clock_boot_ns());
+
+	if (reading && due)
+		give_up_warden(f, reading);
+	else if (reading)
+		say_it_hangs(f, reading);
+	return !reading || !due;
+}
+
 /* Until the run is over (0), the warden gone, or given up (-ETIMEDOUT). */
 static int watch(struct front *f)
 {
@@ -361,17 +399,12 @@ static int watch(struct front *f)
 			{.fd = f->signal_fd, .events = POLLIN},
 		};
 		struct talk t;
-		pid_t reading;
 		int r = poll(p, 2, patience_ms(f));
 
 		if (r < 0)
 			continue;
-		reading = r == 0 && clock_boot_ns() >= f->due_ns ? source_hangs(f->pulse, HANG_NS)
-								 : 0;
-		if (reading) {
-			give_up_warden(f, reading);
+		if (r == 0 && !look_after_warden(f))
 			return -ETIMEDOUT;
-		}
 		if (p[1].revents)
 			on_signals(f);
 		while ((r = talk_receive(f->talk_fd, &t)) > 0) {

@@ -9,7 +9,7 @@ import tempfile
 import time
 
 import launched
-from e2e import Skip, alive, main, state_dir, stray, until
+from e2e import STRAY, Skip, alive, main, state_dir, stray, until
 from recorded import State
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -66,6 +66,21 @@ def a_member_that_cannot_be_read_is_ended_at_the_deadline():
         assert events == ["runner_lost", "run_closed"], events
 
 
+def a_leftover_that_cannot_be_read_is_said_and_lives_until_stray_is_told():
+    with state_dir() as path, tempfile.TemporaryDirectory() as folder:
+        left = ["sh", "-c", '"$@" & sleep 2', "sh", *command(folder)]
+        p = subprocess.Popen([STRAY, "run", "--state-dir", path, "--", *left],
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        member = int(p.stdout.readline())
+        said = p.stderr.readline()
+        assert "does not let itself be read" in said and "a signal to stray ends" in said, said
+        assert alive(member)
+        p.terminate()
+        p.communicate(timeout=LATE)
+        assert p.returncode == 128 + 15, p.returncode
+        until(lambda: not alive(member))
+
+
 def one_that_is_no_member_holds_up_no_command():
     with state_dir() as path, unreadable() as pid:
         for args in (["run", "-q", "--state-dir", path, "--", "true"], ["list"], ["why", pid]):
@@ -87,6 +102,7 @@ def it_can_be_ended():
 
 main([
     a_member_that_cannot_be_read_is_ended_at_the_deadline,
+    a_leftover_that_cannot_be_read_is_said_and_lives_until_stray_is_told,
     one_that_is_no_member_holds_up_no_command,
     what_is_not_read_of_it_is_said,
     it_can_be_ended,
