@@ -73,7 +73,7 @@ static int ask_warden(const struct check *c, const char *name, char id[static RU
 		snprintf(word.action, sizeof(word.action), "%s", action.data);
 	bytes_free(&action);
 	snprintf(id, RUN_ID_MAX + 1, "%s", r.dir.id);
-	visit = rc < 0 ? rc : door_visit(&r.dir, &word, &answer, NULL);
+	visit = rc < 0 ? rc : door_visit(r.dir.fd, &word, &answer, NULL);
 	recorded_close(&r);
 	if (visit < 0)
 		return rc < 0 ? rc : 0;

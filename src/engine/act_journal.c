@@ -166,7 +166,7 @@ static void knock(struct act_journal *a)
 
 	if (a->has_run && a->run.story.record.launched &&
 	    strcmp(a->q.intent->unit, scope_name(SCOPE_RUN)) == 0)
-		a->visit = door_visit(&a->run.dir, &word, &answer, NULL);
+		a->visit = door_visit(a->run.dir.fd, &word, &answer, NULL);
 }
 
 int act_journal_open(struct act_journal **out, const struct act_journal_request *q, struct err *err)

@@ -11,7 +11,8 @@
 
 #define BASELINE_DETAILS (DETAIL_COMM | DETAIL_CMDLINE | DETAIL_EXE | DETAIL_CWD | DETAIL_CGROUP)
 
-#define HALF_MIN 256 /* processes that another thread is worth while for: some 10 ms */
+#define HANG_NS 250000000ull /* for which one process may hold up the command's begin */
+#define HALF_MIN 256         /* processes that another thread is worth while for: some 10 ms */
 
 struct baseline {
 	struct reader *reader; /* the second scan reads the details of new ones only */
@@ -31,7 +32,11 @@ static int open_reader(struct reader **out, struct err *err)
 {
 	const struct source_options o = {.details = BASELINE_DETAILS, .lean = true};
 
-	return reader_open(&o, out, err);
+	int r = reader_open(&o, out, err);
+
+	if (!r)
+		reader_patience(*out, HANG_NS);
+	return r;
 }
 
 /* Adds what `from` has to b->before, and frees it. */

@@ -34,6 +34,6 @@ libengine_a_SOURCES = \
 	%D%/warden.c %D%/warden.h \
 	%D%/warden_door.c %D%/warden_door.h \
 	%D%/warden_end.c %D%/warden_guests.c %D%/warden_helper.c %D%/warden_hold.c \
-	%D%/warden_look.c %D%/warden_parts.h %D%/warden_reap.c %D%/warden_result.c \
+	%D%/warden_look.c %D%/warden_marked.c %D%/warden_parts.h %D%/warden_reap.c %D%/warden_result.c \
 	%D%/warden_streams.c %D%/warden_tell.c \
 	%D%/worker.c %D%/worker.h

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/vec.h"
+#include "contain/prompt.h"
 #include "engine/errand.h"
 
 #include <errno.h>
@@ -15,6 +16,7 @@
 struct scan {
 	struct source *source;
 	struct source_pulse pulse;
+	bool prompt;
 	pid_t *pids; /* owned; NULL: all */
 	size_t n;
 	struct table *table;
@@ -26,6 +28,8 @@ struct reader {
 	struct source_options options;
 	struct errand *errand; /* NULL: none can be had, the caller's own thread reads */
 	struct scan *scan;     /* NULL while one is under way */
+	bool prompt;
+	uint64_t hang_ns;
 	VEC(pid_t) avoid;
 };
 
@@ -45,6 +49,8 @@ static void make_scan(void *ctx)
 {
 	struct scan *s = ctx;
 
+	if (s->prompt)
+		prompt_thread(pthread_self());
 	s->r = s->pids ? source_scan_some(s->source, s->pids, s->n, &s->table, &s->err)
 		       : source_scan(s->source, &s->table, &s->err);
 }
@@ -76,6 +82,7 @@ int reader_open(const struct source_options *options, struct reader **out, struc
 	if (!r)
 		return err_nomem(err);
 	r->options = *options;
+	r->hang_ns = ERRAND_HANG_NS;
 	rc = open_source(r, err);
 	if (rc < 0) {
 		reader_close(r);
@@ -95,6 +102,16 @@ void reader_close(struct reader *r)
 	free_scan(r->scan);
 	free(r->avoid.v);
 	free(r);
+}
+
+void reader_patience(struct reader *r, uint64_t ns)
+{
+	r->hang_ns = ns;
+}
+
+void reader_prompt(struct reader *r)
+{
+	r->prompt = true;
 }
 
 struct source *reader_source(struct reader *r, struct err *err)
@@ -136,6 +153,7 @@ static int start(struct reader *r, pid_t *pids, size_t n, struct err *err)
 	free(r->scan->pids);
 	r->scan->pids = pids;
 	r->scan->n = n;
+	r->scan->prompt = r->prompt && r->errand;
 	if (!r->errand) {
 		make_scan(r->scan);
 		return 0;
@@ -183,16 +201,17 @@ static int begin_without(struct reader *r, const struct scan *late, pid_t pid, s
 static int await(struct reader *r, struct err *err)
 {
 	struct pollfd p = {.fd = errand_fd(r->errand), .events = POLLIN};
+	int look_ms = r->hang_ns / 1000000 < LOOK_MS ? (int)(r->hang_ns / 1000000) : LOOK_MS;
 	int rc = 0;
 
 	while (!rc && !(r->scan = errand_take(r->errand))) {
-		const struct scan *s = errand_late(r->errand, clock_boot_ns(), ERRAND_HANG_NS);
-		pid_t pid = s ? source_hangs(&s->pulse, ERRAND_HANG_NS) : 0;
+		const struct scan *s = errand_late(r->errand, clock_boot_ns(), r->hang_ns);
+		pid_t pid = s ? source_hangs(&s->pulse, r->hang_ns) : 0;
 
 		if (pid)
 			rc = begin_without(r, s, pid, err);
 		else
-			poll(&p, 1, LOOK_MS);
+			poll(&p, 1, look_ms);
 	}
 	return rc;
 }

@@ -29,6 +29,12 @@ int reader_detail(struct reader *r, struct identity id, unsigned bits, struct de
 /* Begins a scan of all (pids NULL), or of those n, which ascend (source_scan_some()). */
 int reader_begin(struct reader *r, const pid_t *pids, size_t n, struct err *err);
 
+/* How long one process may hold up a scan: ERRAND_HANG_NS if not set. */
+void reader_patience(struct reader *r, uint64_t ns);
+
+/* From the next scan on it runs as promptly as this user may (prompt.h). */
+void reader_prompt(struct reader *r);
+
 /* Waits for it: as source_scan(). */
 int reader_await(struct reader *r, struct table **out, struct err *err);
 

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #define HANDLES 1000            /* that a warden has room for from the start */
-#define STAY_NS 2000000ull      /* a command that is over by then needs neither thread nor door */
+#define STAY_NS 2000000ull      /* a command that is over by then needs no thread for its record */
 #define CLOSE_NS 10000000000ull /* how long the last of the record may take */
 
 /* --- making --- */
@@ -224,6 +224,9 @@ static int make(struct warden *w, struct err *err)
 	held.id = w->cmd.id;
 	held.unit = w->unit->kind;
 	talk_send(w->start->talk_fd, &held); /* that the front is gone await_go() learns */
+	/* while the front says go; later this may wait for the disk.  Without one `stray end` is alone */
+	if (w->run_dir >= 0)
+		w->door = door_open(w->run_dir, NULL);
 	return 0;
 }
 
@@ -422,8 +425,6 @@ void warden_stay(struct warden *w)
 	w->stays = true;
 	if (runlog_start(w->log, &why) < 0 && w->o->verbose)
 		warden_say(w, "the end may wait for the disk: %s", why.text);
-	if (w->run_dir >= 0) /* without a door `stray end` does it alone */
-		w->door = door_open(w->run_dir, NULL);
 }
 
 /* Of a large run all is read less often: a warden takes a tenth of a CPU for it, at most. */
@@ -432,7 +433,6 @@ static void tick(struct warden *w, uint64_t now)
 	bool all = !w->net || kin_unsure(w->kin);
 	uint64_t rest;
 
-	warden_stay(w);
 	w->forked_at_tick = kin_counts(w->kin).forked;
 	warden_read(w, all ? READ_UNIT : now >= w->read_ns ? READ_MEMBERS : READ_GROUPS);
 	if (now >= w->read_ns)
@@ -460,6 +460,8 @@ static void read_on(struct warden *w, uint64_t now)
 		return;
 	}
 	if (now >= w->tick_ns) {
+		warden_stay(w);
+		now = clock_boot_ns();
 		tick(w, now);
 		warden_look_at_visitor(w);
 	}
@@ -504,6 +506,7 @@ static void warden_clear(struct warden *w)
 	netlink_close(w->net);
 	kin_free(w->kin);
 	source_close(w->source);
+	reader_close(w->marks);
 	run_clear(&w->run);
 	table_free(w->left);
 	spawn_close(&w->cmd);

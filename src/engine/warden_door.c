@@ -83,29 +83,17 @@ static int await(int fd, struct door_word *answer, struct err *err)
 	return 0;
 }
 
-static int knock(int fd, const struct rundir *d, struct err *err)
+int door_visit(int dir, const struct door_word *word, struct door_word *answer, struct err *err)
 {
 	struct sockaddr_un at;
-	int left_ms = rundir_is_watched(d) == 1 ? DOOR_OPENS_MS : 0;
-
-	address(d->fd, &at);
-	while (connect(fd, (struct sockaddr *)&at, sizeof(at)) < 0) {
-		if (errno != ENOENT || left_ms-- <= 0)
-			return err_errno(err, errno, RUNDIR_SOCKET);
-		poll(NULL, 0, 1);
-	}
-	return 0;
-}
-
-int door_visit(const struct rundir *d, const struct door_word *word, struct door_word *answer,
-	       struct err *err)
-{
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), r;
 
 	if (fd < 0)
 		return err_errno(err, errno, RUNDIR_SOCKET);
-	r = knock(fd, d, err);
-	if (!r)
+	address(dir, &at);
+	if (connect(fd, (struct sockaddr *)&at, sizeof(at)) < 0)
+		r = err_errno(err, errno, RUNDIR_SOCKET);
+	else
 		r = door_say(fd, word);
 	if (!r)
 		r = await(fd, answer, err);

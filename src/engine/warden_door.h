@@ -18,7 +18,6 @@
 #include "record/rundir.h"
 
 #define DOOR_WAIT_MS 1000
-#define DOOR_OPENS_MS 30
 #define DOOR_ACTION_MAX 800
 
 enum door_kind {
@@ -57,10 +56,8 @@ int door_say(int visitor, const struct door_word *word);
 
 /*
  * Says word and waits for the answer: a descriptor, to be kept as long as the visit; -ENOENT,
- * -ECONNREFUSED: no warden is there; -ETIMEDOUT: it does not answer.  The door of a run opens some
- * milliseconds after its begin: of one that is watched it is waited for, DOOR_OPENS_MS at most.
+ * -ECONNREFUSED: no warden is there; -ETIMEDOUT: it does not answer.
  */
-int door_visit(const struct rundir *d, const struct door_word *word, struct door_word *answer,
-	       struct err *err);
+int door_visit(int dir, const struct door_word *word, struct door_word *answer, struct err *err);
 
 #endif

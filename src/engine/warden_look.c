@@ -7,8 +7,6 @@
 #include "contain/cgroup.h"
 #include "record/process_json.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -142,57 +140,6 @@ void warden_read(struct warden *w, enum reading what)
 out:
 	free(ids.v);
 	free(readings.v);
-}
-
-/* Whether pid carries the mark of this run; *r then says what it is. */
-static bool is_marked(struct warden *w, pid_t pid, struct kin_reading *r)
-{
-	struct proc_stat st;
-	struct process p = {0};
-	const char *value;
-	bool marked;
-
-	if (proc_stat_read(pid, &st) < 0 || st.start < w->cmd.id.start || st.state == 'Z')
-		return false;
-	p.id = (struct identity){pid, st.start};
-	if (identity_same(p.id, w->self) || identity_same(p.id, w->start->front) ||
-	    kin_member(w->kin, p.id) ||
-	    source_detail(w->source, p.id, DETAIL_ENVIRON, &p.detail, NULL) < 0)
-		return false;
-	value = process_mark(&p, RUN_MARK);
-	marked = value && strcmp(value, w->start->mark) == 0;
-	detail_unref(p.detail);
-	*r = (struct kin_reading){.id = p.id,
-				  .ppid = st.ppid,
-				  .pgid = st.pgid,
-				  .sid = st.sid,
-				  .evidence = EVIDENCE_MARK};
-	return marked;
-}
-
-static void try_marked(struct warden *w, pid_t pid)
-{
-	struct kin_reading r;
-
-	if (is_marked(w, pid, &r))
-		kin_scan(w->kin, &r, 1, false, clock_boot_ns(), NULL);
-}
-
-void warden_find_marked(struct warden *w)
-{
-	const struct dirent *e;
-	DIR *d;
-
-	for (pid_t pid = 0; (pid = strangers_next(&w->strangers, pid));)
-		try_marked(w, pid);
-	if (strangers_followed(&w->strangers) && !kin_unsure(w->kin))
-		return;
-	d = opendir("/proc"); /* nobody told who came */
-	while (d && (e = readdir(d)))
-		if (isdigit((unsigned char)e->d_name[0]))
-			try_marked(w, (pid_t)strtol(e->d_name, NULL, 10));
-	if (d)
-		closedir(d);
 }
 
 static void find_moved(struct warden *w, struct identity id)

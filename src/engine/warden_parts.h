@@ -11,6 +11,7 @@
 #include "contain/deny.h"
 #include "contain/ladder.h"
 #include "engine/launch_talk.h"
+#include "engine/reader.h"
 #include "engine/runlog.h"
 #include "engine/sent_json.h"
 #include "engine/strangers.h"
@@ -92,6 +93,7 @@ struct warden {
 	struct kin *kin;
 	struct strangers strangers; /* others that came or went since it began */
 	struct source *source;
+	struct reader *marks; /* of strangers; NULL: nobody was read yet */
 	struct host host;
 	struct run run; /* what flags and classes are told by */
 	struct runlog *log;
@@ -162,8 +164,8 @@ struct warden {
 
 /* --- warden.c --- */
 
-/* It is no short run: from now on a thread writes the record, so that its end waits for no disk,
- * and who comes to the door is heard.  Later calls do nothing. */
+/* It is no short run: from now on threads write the record and the ledger, so that its end waits for
+ * no disk.  Later calls do nothing. */
 void warden_stay(struct warden *w);
 
 /* --- warden_hold.c --- */
@@ -199,6 +201,14 @@ void warden_note_streams(struct warden *w);
  * does not, or that is not known.  A literal. */
 const char *warden_keeps_open(const struct warden *w, pid_t pid);
 
+/* --- warden_marked.c --- */
+
+/*
+ * Looks among what others forked since the run began for processes that carry its mark: what was
+ * asked of a service (at(1), a manager) is no descendant.  They are members from then on.
+ */
+void warden_find_marked(struct warden *w);
+
 /* --- warden_look.c --- */
 
 /* Takes some of what happened since the last time: in a storm more comes meanwhile, and what is due
@@ -217,12 +227,6 @@ enum reading {
 	READ_UNIT,    /* that, and who is in the unit and not known */
 };
 void warden_read(struct warden *w, enum reading what);
-
-/*
- * Looks among what others forked since the run began for processes that carry its mark: what was
- * asked of a service (at(1), a manager) is no descendant.  They are members from then on.
- */
-void warden_find_marked(struct warden *w);
 
 /* Looks for members that left the run's cgroup, some of them at a time, and tells of each once. */
 void warden_find_moved(struct warden *w);

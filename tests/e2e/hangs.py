@@ -81,6 +81,21 @@ def a_leftover_that_cannot_be_read_is_said_and_lives_until_stray_is_told():
         until(lambda: not alive(member))
 
 
+def one_that_came_meanwhile_holds_up_no_end():
+    with state_dir() as path:
+        p = subprocess.Popen([STRAY, "run", "--state-dir", path, "-t", "2", "-k", "0.1", "--id",
+                              "r", "--", "sleep", "30"], stderr=subprocess.PIPE, text=True)
+        s = State(path)
+        until(lambda: os.path.exists(s.of("r")) and s.events("r", "started"))
+        with unreadable():
+            seconds = took(lambda: p.wait(timeout=LATE))
+            assert p.returncode == 124 and seconds < 4, (p.returncode, seconds)
+        said = p.stderr.read()
+        assert "whether they are members is not known" in said, said
+        events = [e["event"] for e in s.events("r", "runner_lost", "signal_sent", "run_closed")]
+        assert events == ["signal_sent", "run_closed"], events
+
+
 def one_that_is_no_member_holds_up_no_command():
     with state_dir() as path, unreadable() as pid:
         for args in (["run", "-q", "--state-dir", path, "--", "true"], ["list"], ["why", pid]):
@@ -103,6 +118,7 @@ def it_can_be_ended():
 main([
     a_member_that_cannot_be_read_is_ended_at_the_deadline,
     a_leftover_that_cannot_be_read_is_said_and_lives_until_stray_is_told,
+    one_that_came_meanwhile_holds_up_no_end,
     one_that_is_no_member_holds_up_no_command,
     what_is_not_read_of_it_is_said,
     it_can_be_ended,

@@ -22,8 +22,8 @@ test_chronicle_LDADD = libengine.a libtables.a librecord.a libsource.a libmodel.
 
 test_look_SOURCES = %D%/test_look.c
 test_look_CPPFLAGS = $(UNIT_CPPFLAGS)
-test_look_LDADD = libengine.a libreach.a libsource.a libmodel.a libbase.a \
-	$(JANSSON_LIBS) $(UNIT_LIBADD) -lm
+test_look_LDADD = libengine.a libreach.a libcontain.a libsource.a libmodel.a libbase.a \
+	$(JANSSON_LIBS) $(SECCOMP_LIBS) $(UNIT_LIBADD) -lm
 
 test_listener_SOURCES = %D%/test_listener.c
 test_listener_CPPFLAGS = $(UNIT_CPPFLAGS)
