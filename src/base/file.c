@@ -109,3 +109,8 @@ rlim_t file_raise_limit(void)
 	return l.rlim_cur < l.rlim_max && setrlimit(RLIMIT_NOFILE, &raised) == 0 ? l.rlim_max
 										 : l.rlim_cur;
 }
+
+int file_sync(int fd)
+{
+	return fsync(fd) < 0 && errno != EINVAL ? -errno : 0;
+}

@@ -44,6 +44,9 @@ int file_check_ours(int fd, const char *name, struct err *err);
  */
 bool file_exhausted(int r);
 
+/* As fsync(2), 0 or -errno; a file system that has nothing to sync (EINVAL) has synced. */
+int file_sync(int fd);
+
 /* Raises this process's soft RLIMIT_NOFILE to the hard one.  What it is then; 0: not known. */
 rlim_t file_raise_limit(void);
 

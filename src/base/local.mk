@@ -3,7 +3,6 @@ libbase_a_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 libbase_a_SOURCES = \
 	%D%/bytes.h \
 	%D%/clock.c %D%/clock.h \
-	%D%/disk_sync.c %D%/disk_sync.h \
 	%D%/err.c %D%/err.h \
 	%D%/file.c %D%/file.h \
 	%D%/json_get.c \

@@ -41,7 +41,7 @@ static void note(void *own, void *ctx)
 	const struct book *b = own;
 	const struct head *h = ctx;
 
-	ledger_note(b->state, b->run, h->event, h->seq, h->hash, h->state, NULL);
+	ledger_note(b->state, b->run, h->event, h->seq, h->hash, h->state, true, NULL);
 }
 
 int heads_open(const struct statedir *s, const char *run, struct heads **out, struct err *err)

@@ -306,7 +306,7 @@ void recorded_make_known(struct recorded *r, const char *event)
 
 	anchor_head(r, true);
 	ledger_note(r->state, r->dir.id, event, journal_seq(j), journal_head(j), r->story.state,
-		    NULL);
+		    true, NULL);
 }
 
 static void set_state(struct recorded *r, enum run_state to)
@@ -459,7 +459,7 @@ int recorded_prune(const char *state_dir, const char *id, struct err *err)
 		r = rundir_is_ours(&run.dir, err);
 	if (!r)
 		r = ledger_note(run.state, id, "run_pruned", run.story.verdict.seq,
-				run.story.verdict.head, run.story.state, err);
+				run.story.verdict.head, run.story.state, true, err);
 	if (!r)
 		r = rundir_remove(run.state, &run.dir, err);
 	recorded_close(&run);

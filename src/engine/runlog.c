@@ -38,7 +38,7 @@ struct entry {
 struct runlog {
 	/* The thread's alone. */
 	struct recorded r;
-	struct heads *heads; /* NULL: there is no room for them, the ledger is told at once */
+	struct heads *heads; /* NULL: not begun, or no room for them: the ledger is told here */
 	uint64_t told;       /* of those that could not be written, in the journal */
 	bool unsynced;       /* what the last change of state has added is not on the disk */
 
@@ -54,6 +54,7 @@ struct runlog {
 	size_t queued_bytes;
 	uint64_t first_ns; /* when the oldest in it was queued */
 	bool urgent, closing, left;
+	bool ended;               /* the thread has nothing more to do */
 	uint64_t posted, written; /* entries, ever */
 	int last_error;           /* of the last that was written */
 	struct err lost;
@@ -207,9 +208,9 @@ static bool is_plain(const struct entry *e)
 	return !e->sync && !e->look && !e->hash;
 }
 
-/* The head of a change of state, where a later cut cannot take it away.  A signal may be due: this
- * waits for no disk and for nobody else's lock.  The ledger gets the head that is on the disk, not
- * the line behind it. */
+/* The head of a change of state, where a later cut cannot take it away.  A signal may be due: with
+ * heads this waits for no disk and for nobody else's lock.  The ledger gets the head that is on the
+ * disk, not the line behind it. */
 static void make_known(struct runlog *l, const char *event, enum run_state to)
 {
 	const struct journal *j = l->r.dir.journal;
@@ -218,7 +219,7 @@ static void make_known(struct runlog *l, const char *event, enum run_state to)
 		heads_note(l->heads, event, journal_seq(j), journal_head(j), to);
 	else
 		ledger_note(l->r.state, l->r.dir.id, event, journal_seq(j), journal_head(j), to,
-			    NULL);
+			    to != RUN_FINISHED, NULL);
 	l->unsynced = recorded_changed(&l->r, to) || l->unsynced;
 }
 
@@ -306,6 +307,7 @@ static void *write_on(void *ctx)
 	}
 	pthread_mutex_lock(&l->lock);
 	l->written = l->posted;
+	l->ended = true;
 	left = l->left;
 	pthread_cond_broadcast(&l->done);
 	pthread_mutex_unlock(&l->lock);
@@ -338,17 +340,21 @@ int runlog_open(struct recorded *r, const struct runlog_options *options, struct
 	return 0;
 }
 
-int runlog_start(struct runlog *l, struct err *err)
+static int start(struct runlog *l, struct err *err)
 {
-	int rc;
+	int rc = thread_start(&l->thread, write_on, l);
 
-	if (!l || l->started || l->alone)
-		return 0;
-	heads_open(l->r.state, l->r.dir.id, &l->heads, NULL);
-	rc = thread_start(&l->thread, write_on, l);
 	l->started = rc == 0;
 	l->alone = rc != 0;
 	return rc ? err_errno(err, rc, "no thread for the record") : 0;
+}
+
+int runlog_start(struct runlog *l, struct err *err)
+{
+	if (!l || l->started || l->alone)
+		return 0;
+	heads_open(l->r.state, l->r.dir.id, &l->heads, NULL);
+	return start(l, err);
 }
 
 struct jw *runlog_begin(struct runlog *l, const char *event, enum known known)
@@ -402,7 +408,9 @@ static uint64_t post(struct runlog *l, struct entry *e)
 	pthread_mutex_unlock(&l->lock);
 	if (!number)
 		entry_clear(e);
-	else if (!l->started && (l->alone || e->sync || e->look))
+	else if (!l->started && !l->alone && (e->sync || e->look))
+		start(l, NULL); /* that is waited for, with a limit */
+	if (number && l->alone)
 		write_here(l);
 	return number;
 }
@@ -440,18 +448,26 @@ void runlog_add(struct runlog *l, enum runlog_class class)
 	entry_clear(&e);
 }
 
-/* Until the entry of that number is written; 0, -ETIMEDOUT, or the error that it met. */
-static int wait_for(struct runlog *l, uint64_t number, uint64_t until_ns)
+/* A moment of CLOCK_BOOTTIME by the clock that a condition waits by. */
+static struct timespec mono_at(uint64_t until_ns)
 {
 	uint64_t now = clock_boot_ns(), left = until_ns > now ? until_ns - now : 0;
 	struct timespec at;
-	int r = 0;
 
 	clock_gettime(CLOCK_MONOTONIC, &at);
 	at.tv_sec += (time_t)(left / CLOCK_NS_PER_S);
 	at.tv_nsec += (long)(left % CLOCK_NS_PER_S);
 	at.tv_sec += at.tv_nsec / (long)CLOCK_NS_PER_S;
 	at.tv_nsec %= (long)CLOCK_NS_PER_S;
+	return at;
+}
+
+/* Until the entry of that number is written; 0, -ETIMEDOUT, or the error that it met. */
+static int wait_for(struct runlog *l, uint64_t number, uint64_t until_ns)
+{
+	struct timespec at = mono_at(until_ns);
+	int r = 0;
+
 	pthread_mutex_lock(&l->lock);
 	while (!r && l->written < number)
 		r = pthread_cond_timedwait(&l->done, &l->lock, &at);
@@ -459,6 +475,21 @@ static int wait_for(struct runlog *l, uint64_t number, uint64_t until_ns)
 		r = -l->last_error;
 	pthread_mutex_unlock(&l->lock);
 	return -r;
+}
+
+/* Until the thread has nothing more to do: 0; -ETIMEDOUT: it is left behind, and frees l. */
+static int await_end(struct runlog *l, uint64_t until_ns)
+{
+	struct timespec at = mono_at(until_ns);
+	int r = 0;
+
+	pthread_mutex_lock(&l->lock);
+	while (!r && !l->ended)
+		r = pthread_cond_timedwait(&l->done, &l->lock, &at);
+	l->left = !l->ended;
+	r = l->ended ? 0 : -ETIMEDOUT;
+	pthread_mutex_unlock(&l->lock);
+	return r;
 }
 
 /* Queues what was begun, to be on the disk at once.  0 or -errno. */
@@ -566,30 +597,23 @@ uint64_t runlog_unwritten(struct runlog *l)
 int runlog_close(struct runlog *l, uint64_t until_ns)
 {
 	pthread_t thread;
-	uint64_t last;
-	int r;
 
 	if (!l)
 		return 0;
+	thread = l->thread;
 	journal_event_clear(&l->next);
 	pthread_mutex_lock(&l->lock);
 	l->closing = true;
-	last = l->posted;
 	pthread_cond_signal(&l->work);
 	pthread_mutex_unlock(&l->lock);
-	if (!l->started)
+	if (!l->started) {
 		write_here(l);
-	r = wait_for(l, last, until_ns);
-	thread = l->thread;
-	if (r == -ETIMEDOUT) {
-		pthread_mutex_lock(&l->lock);
-		l->left = true;
-		pthread_mutex_unlock(&l->lock);
+	} else if (await_end(l, until_ns) < 0) {
 		pthread_detach(thread);
-		return r;
-	}
-	if (l->started)
+		return -ETIMEDOUT;
+	} else {
 		pthread_join(thread, NULL);
+	}
 	runlog_free(l, until_ns);
 	return 0;
 }

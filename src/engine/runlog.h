@@ -1,6 +1,7 @@
 /*
  * The record of a launched run, written by a thread of its own, so that the end
- * of the run never waits for a disk longer than it was told to.
+ * of the run never waits for a disk longer than it was told to.  The thread begins with
+ * runlog_start(), or with the first event that is waited for.
  *
  * Events are put together by the caller and queued; the thread appends them in order.  Process
  * events may be some RUNLOG_LAG_NS behind; a change of state or an intent is waited for, with a
@@ -27,7 +28,7 @@ int runlog_open(struct recorded *r, const struct runlog_options *options, struct
 		struct err *err);
 
 /*
- * Starts the thread; what was queued before is written by it, or with what was waited for before.
+ * Starts the thread, and one that tells the ledger; what was queued before is written by it.
  * 0; -errno where none can be made (a sandbox that answers EPERM to clone3): all is written by the
  * caller, who then waits for the disk.  Later calls do nothing.
  */

@@ -60,8 +60,11 @@ int warden_hold(struct warden *w, struct err *err)
 		if (!r)
 			r = spawn_await(&w->cmd, &why);
 	}
-	if (!r && w->o->deny_detach)
+	if (!r && w->o->deny_detach) {
 		r = deny_take(&w->deny, &why);
+		if (r < 0)
+			spawn_cancel(&w->cmd);
+	}
 	if (r < 0)
 		return err_set(err, -r, "%s", why.text);
 	w->pgid = getpgid(w->cmd.id.pid);

@@ -125,13 +125,16 @@ int actdir_journal(struct actdir *a, struct journal **out, struct err *err)
 {
 	int r = journal_create(a->fd, "journal.jsonl", JOURNAL_SCHEMA, out, err);
 
-	if (!r && fsync(a->fd) < 0 && errno != EINVAL) {
-		r = err_errno(err, errno, "%.150s", a->path);
+	if (r < 0)
+		return r;
+	r = file_sync(a->fd);
+	if (r < 0) {
 		journal_close(*out);
+		*out = NULL;
+		return err_errno(err, -r, "%.150s", a->path);
 	}
-	if (!r)
-		snprintf(a->files[a->n_files++], sizeof(a->files[0]), "journal.jsonl");
-	return r;
+	snprintf(a->files[a->n_files++], sizeof(a->files[0]), "journal.jsonl");
+	return 0;
 }
 
 struct part {

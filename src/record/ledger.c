@@ -15,7 +15,7 @@ static int open_or_create(const struct statedir *s, struct journal **out, struct
 	if (r == -ENOENT) {
 		r = journal_create(statedir_fd(s), LEDGER_NAME, LEDGER_SCHEMA, out, NULL);
 		if (!r)
-			fsync(statedir_fd(s)); /* where it fails the lines meet the same */
+			file_sync(statedir_fd(s)); /* where that fails its lines meet the same */
 	}
 	if (r < 0)
 		r = journal_open(statedir_fd(s), LEDGER_NAME, LEDGER_SCHEMA, out, err);
@@ -23,7 +23,7 @@ static int open_or_create(const struct statedir *s, struct journal **out, struct
 }
 
 int ledger_note(const struct statedir *s, const char *run, const char *event, uint64_t seq,
-		const char *head, enum run_state state, struct err *err)
+		const char *head, enum run_state state, bool sync, struct err *err)
 {
 	struct journal *j;
 	struct jw *w;
@@ -38,7 +38,7 @@ int ledger_note(const struct statedir *s, const char *run, const char *event, ui
 		jw_str(w, "head", head);
 		jw_str(w, "state", run_state_name(state));
 	}
-	r = journal_commit(j, state != RUN_FINISHED, err);
+	r = journal_commit(j, sync, err);
 	journal_close(j);
 	return r;
 }

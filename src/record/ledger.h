@@ -15,13 +15,10 @@
 #define LEDGER_NAME "ledger.jsonl"
 #define LEDGER_PATIENCE_NS 1000000000ull
 
-/*
- * Notes that run's journal has that head now, and its state: it is on the disk when this returns,
- * but of a run that ended by itself and left nobody (RUN_FINISHED), which nobody contests: that
- * gets there as the file system writes.  0 or -errno.
- */
+/* Notes that run's journal has that head now, and its state.  sync: not before it is on the disk.
+ * 0 or -errno. */
 int ledger_note(const struct statedir *s, const char *run, const char *event, uint64_t seq,
-		const char *head, enum run_state state, struct err *err);
+		const char *head, enum run_state state, bool sync, struct err *err);
 
 /*
  * The heads that it knows of a run, since it was opened last after one of that id was

@@ -88,12 +88,6 @@ int outfile_create(int dirfd, const char *path, struct outfile *out, struct err 
 	return r;
 }
 
-/* EINVAL: a file system that has nothing to sync. */
-static int sync_fd(int fd)
-{
-	return fsync(fd) < 0 && errno != EINVAL ? -errno : 0;
-}
-
 /* 0 or the first -errno of flushing, syncing and closing. */
 static int complete(struct outfile *f)
 {
@@ -104,11 +98,11 @@ static int complete(struct outfile *f)
 	else if (ferror(f->stream))
 		r = -EIO; /* an earlier write failed, its errno is gone */
 	if (!r && !f->sync_later)
-		r = sync_fd(fileno(f->stream));
+		r = file_sync(fileno(f->stream));
 	if (fclose(f->stream) == EOF && !r)
 		r = -errno;
 	f->stream = NULL;
-	return r || f->sync_later ? r : sync_fd(f->dir);
+	return r || f->sync_later ? r : file_sync(f->dir);
 }
 
 static void remove_ours(const struct outfile *f)

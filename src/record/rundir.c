@@ -1,6 +1,5 @@
 #include "record/rundir.h"
 
-#include "base/disk_sync.h"
 #include "base/file.h"
 #include "record/digest.h"
 #include "record/ledger.h"
@@ -37,6 +36,15 @@ int rundir_new_id(char out[static RUN_ID_MAX + 1], struct err *err)
 		return err_errno(err, errno, "no random number for the run's id");
 	snprintf(out, RUN_ID_MAX + 1, "run-%08x", number);
 	return 0;
+}
+
+void rundir_close(struct rundir *d)
+{
+	journal_close(d->journal);
+	file_close_fd(&d->watch);
+	file_close_fd(&d->fd);
+	free(d->path);
+	*d = (struct rundir){.fd = -1, .watch = -1};
 }
 
 static int name(struct rundir *d, const struct statedir *s, const char *id, struct err *err)
@@ -83,38 +91,27 @@ static int open_journal(struct rundir *d, const struct run_record *r, struct err
 		jw_str(w, "record_sha256", sha256);
 		operator_json(w, "operator", &r->operator);
 	}
-	return journal_commit(d->journal, false, err);
+	return journal_commit(d->journal, true, err);
 }
 
-/* -errno of what errno says, where r is one. */
-static int errno_of(int r)
-{
-	return r < 0 && errno != EINVAL ? -errno : 0;
-}
-
-/* All of it is on the disk when this returns: that takes in the record while the journal is
- * made. */
+/* All of it is on the disk when this returns.  The journal goes first: a file system that keeps one
+ * itself then writes the others with it. */
 static int fill(struct rundir *d, const struct run_record *r, struct err *err)
 {
 	AUTO_FD lock = openat(d->fd, WATCH_LOCK, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	AUTO_FD file = -1;
-	struct disk_sync record;
+	AUTO_FD record = -1;
 	int rc = lock < 0 ? err_errno(err, errno, "%.150s", d->path) : write_record(d, r, err);
-	int ours, its;
 
 	if (!rc)
-		rc = journal_open_read(d->fd, RUNDIR_RECORD, &file, err);
+		rc = journal_open_read(d->fd, RUNDIR_RECORD, &record, err);
+	if (!rc)
+		rc = open_journal(d, r, err);
 	if (rc < 0)
 		return rc;
-	disk_sync_begin(&record, file);
-	rc = open_journal(d, r, err);
-	ours = rc < 0 ? 0 : errno_of(fsync(d->fd));
-	if (!rc && !ours)
-		ours = errno_of(journal_sync(d->journal));
-	its = disk_sync_end(&record);
-	if (!rc && (ours < 0 || its < 0))
-		rc = err_errno(err, ours < 0 ? -ours : -its, "%.150s", d->path);
-	return rc;
+	rc = file_sync(record);
+	if (!rc)
+		rc = file_sync(d->fd);
+	return rc ? err_errno(err, -rc, "%.150s", d->path) : 0;
 }
 
 static bool is_made(const char *name)
@@ -180,30 +177,35 @@ static int make(struct rundir *d, int runs, const struct run_record *r, struct e
 	return rc;
 }
 
-/* It has its name: that is noted in the ledger while the disk takes it in. */
-static int be_born(struct rundir *d, const struct statedir *s, int runs, struct err *err)
+static int note(const struct rundir *d, const struct statedir *s, const char *event,
+		struct err *err)
 {
-	struct disk_sync name;
-	int rc, synced;
+	return ledger_note(s, d->id, event, journal_seq(d->journal), journal_head(d->journal),
+			   RUN_ACTIVE, true, err);
+}
 
-	disk_sync_begin(&name, runs);
-	rc = ledger_note(s, d->id, "run_opened", journal_seq(d->journal), journal_head(d->journal),
-			 RUN_ACTIVE, err);
-	synced = disk_sync_end(&name);
-	if (!rc && synced < 0)
-		rc = err_errno(err, -synced, "%.150s", d->path);
-	if (rc < 0)
-		remove_made(d, runs, d->id);
+/* The line may be there all the same, where it could not be synced. */
+static int note_opened(const struct rundir *d, const struct statedir *s, struct err *err)
+{
+	int rc = note(d, s, "run_opened", err);
+
+	if (rc < 0 && rc != -ETIMEDOUT)
+		note(d, s, "run_pruned", NULL);
 	return rc;
 }
 
-void rundir_close(struct rundir *d)
+/* It has its name, and the ledger learns of it when that is on the disk: what it tells is there. */
+static int be_born(struct rundir *d, const struct statedir *s, int runs, struct err *err)
 {
-	journal_close(d->journal);
-	file_close_fd(&d->watch);
-	file_close_fd(&d->fd);
-	free(d->path);
-	*d = (struct rundir){.fd = -1, .watch = -1};
+	int rc = file_sync(runs);
+
+	if (rc < 0)
+		err_errno(err, -rc, "%.150s", d->path);
+	else
+		rc = note_opened(d, s, err);
+	if (rc < 0)
+		remove_made(d, runs, d->id);
+	return rc;
 }
 
 int rundir_create(const struct statedir *s, const struct run_record *r, struct rundir *out,

@@ -39,7 +39,8 @@ TESTS += %D%/export.py %D%/export_run.py
 
 # What is run as a run.
 E2E_LAUNCHED = %D%/run.py %D%/run_disk.py %D%/run_ends.py %D%/run_ends_user.sh \
-	%D%/run_streams.py %D%/run_streams_user.sh %D%/run_user.sh
+	%D%/run_streams.py %D%/run_streams_user.sh %D%/run_user.sh \
+	%D%/synced.py
 dist_check_SCRIPTS += $(E2E_LAUNCHED)
 TESTS += $(E2E_LAUNCHED)
 EXTRA_DIST += %D%/launched.py

@@ -321,8 +321,8 @@ void exported_incident(struct exported *m, void **state)
 	come_back(m);
 	end_it(m);
 	odd_ends(m);
-	assert_int_equal(ledger_note(m->s, RUN, "run_closed", m->seq, m->prev, RUN_SURVIVED, &err),
-			 0);
+	assert_int_equal(
+		ledger_note(m->s, RUN, "run_closed", m->seq, m->prev, RUN_SURVIVED, true, &err), 0);
 }
 
 /* As text; the version is not what this is about. */

@@ -51,7 +51,8 @@ static void a_journal_cut_short_shows_by_the_ledger(void **state)
 	exported_open_run(&m);
 	size = lseek(m.journal, 0, SEEK_END);
 	exported_event(&m, "14:00:09.000", "stated", "note", OPERATOR ",\"text\":\"a lie\"");
-	assert_int_equal(ledger_note(m.s, RUN, "run_closed", m.seq, m.prev, RUN_ENDED, &err), 0);
+	assert_int_equal(ledger_note(m.s, RUN, "run_closed", m.seq, m.prev, RUN_ENDED, true, &err),
+			 0);
 	assert_int_equal(ftruncate(m.journal, size), 0);
 	exported_says(&m, words);
 	exported_end(&m);
@@ -214,7 +215,8 @@ static void what_came_after_the_last_head_of_the_ledger_is_counted(void **state)
 
 	exported_begin(&m, state);
 	exported_open_run(&m);
-	assert_int_equal(ledger_note(m.s, RUN, "run_opened", m.seq, m.prev, RUN_ACTIVE, &err), 0);
+	assert_int_equal(ledger_note(m.s, RUN, "run_opened", m.seq, m.prev, RUN_ACTIVE, true, &err),
+			 0);
 	exported_event(&m, "14:00:05.000", "stated", "note", OPERATOR ",\"text\":\"one\"");
 	exported_says(&m, same);
 	exported_event(&m, "14:00:06.000", "scanned", "run_closed",
