@@ -18,8 +18,8 @@ struct reader; /* opaque */
 int reader_open(const struct source_options *options, struct reader **out, struct err *err);
 void reader_close(struct reader *r); /* NULL is fine */
 
-/* To be asked between two scans; another one after a scan that failed or was made again.  NULL, with
- * *err: that cannot be opened. */
+/* To be asked between two scans; another one after a scan that failed or was made again.  NULL,
+ * with *err: that cannot be opened. */
 struct source *reader_source(struct reader *r, struct err *err);
 
 /* source_detail() of that. */

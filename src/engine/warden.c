@@ -224,7 +224,7 @@ static int make(struct warden *w, struct err *err)
 	held.id = w->cmd.id;
 	held.unit = w->unit->kind;
 	talk_send(w->start->talk_fd, &held); /* that the front is gone await_go() learns */
-	/* while the front says go; later this may wait for the disk.  Without one `stray end` is alone */
+	/* while the front says go: later it might wait for the disk.  Without, `stray end` is alone */
 	if (w->run_dir >= 0)
 		w->door = door_open(w->run_dir, NULL);
 	return 0;

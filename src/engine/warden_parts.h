@@ -164,8 +164,8 @@ struct warden {
 
 /* --- warden.c --- */
 
-/* It is no short run: from now on threads write the record and the ledger, so that its end waits for
- * no disk.  Later calls do nothing. */
+/* It is no short run: from now on threads write the record and the ledger, so that its end waits
+ * for no disk.  Later calls do nothing. */
 void warden_stay(struct warden *w);
 
 /* --- warden_hold.c --- */
