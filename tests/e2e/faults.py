@@ -202,9 +202,12 @@ def an_answer_that_does_not_fit_is_no():
         answers = [s("check", "r", "--action", "x" * 900, status=None).returncode
                    for _ in range(8)]
         assert answers[-1] == 2 and set(answers) <= {0, 2}, answers
+        # of one of them all but the end of the line may have found room
+        whole = len(s.events("r", "action_accepted"))
+        assert whole - answers.count(0) in (0, 1), answers
         os.unlink(filler)
         s("check", "r")
-        assert len(s.events("r", "action_accepted")) == answers.count(0) + 1
+        assert len(s.events("r", "action_accepted")) == whole + 1
         s("verify")
 
 
